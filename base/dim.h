@@ -1,0 +1,136 @@
+// Symbolic dims: extents as expressions over symbols, in a normal form in which equal
+// expressions have equal representations. A DimExpr is a sum of products of symbols and
+// opaque terms (floor_div, floor_mod, ceil_div, min, max), with int64 coefficients.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/strong_index.h"
+
+namespace baton {
+
+struct DimSymbolTag;
+/// A symbol; what its number means (and its name) is its owner's affair.
+using DimSymbol = StrongIndex<DimSymbolTag>;
+
+enum class DimOp : uint8_t { FloorDiv = 0, FloorMod = 1, CeilDiv = 2, Min = 3, Max = 4 };
+
+struct DimOpaque;
+
+/// An immutable value; copying shares. Arithmetic whose coefficients would overflow int64
+/// keeps the operation as it stands (opaque), and evaluation then reports the overflow.
+class DimExpr {
+ public:
+  DimExpr() = default;  ///< zero
+  static DimExpr constant(int64_t value);
+  static DimExpr symbol(DimSymbol symbol);
+  static DimExpr opaque(DimOp op, const DimExpr& a, const DimExpr& b);  ///< simplifies where it can
+
+  std::optional<int64_t> asConstant() const;
+  /// The symbol, when the expression is one symbol and nothing else.
+  std::optional<DimSymbol> asSymbol() const;
+  bool isConstant() const { return asConstant().has_value(); }
+
+  friend DimExpr operator+(const DimExpr& a, const DimExpr& b);
+  friend DimExpr operator-(const DimExpr& a, const DimExpr& b);
+  friend DimExpr operator*(const DimExpr& a, const DimExpr& b);
+  /// Structural, which in normal form is equality for every value of the symbols
+  /// (the converse does not hold for opaque terms).
+  friend bool operator==(const DimExpr& a, const DimExpr& b);
+  friend std::strong_ordering operator<=>(const DimExpr& a, const DimExpr& b);
+  size_t hash() const;
+
+  /// One factor of a product: a symbol (opaque == nullptr) or an opaque operation.
+  struct Factor {
+    DimSymbol symbol;
+    std::shared_ptr<const DimOpaque> opaque;
+  };
+  struct Term {
+    int64_t coefficient;
+    std::vector<Factor> factors;  ///< sorted; empty for the constant term
+  };
+  /// Sorted, no two with equal factors, no zero coefficients.
+  std::span<const Term> terms() const;
+
+  /// Symbols in order of first appearance, each once, opaque terms included.
+  void collectSymbols(std::vector<DimSymbol>& out) const;
+  /// Replaces symbols; `f` returns nothing to leave one alone.
+  DimExpr substitute(const std::function<std::optional<DimExpr>(DimSymbol)>& f) const;
+  /// Value under an assignment; an error on int64 overflow, division by zero or an unknown symbol.
+  Result<int64_t> evaluate(const std::function<std::optional<int64_t>(DimSymbol)>& f) const;
+  /// As in program text: "4*m + 2", "floor_div(n, 2)".
+  std::string print(const std::function<std::string(DimSymbol)>& name) const;
+
+ private:
+  std::shared_ptr<const std::vector<Term>> terms_;  // null: zero
+  explicit DimExpr(std::vector<Term> terms);
+  friend struct DimNormaliser;
+};
+
+struct DimOpaque {
+  DimOp op;
+  DimExpr a, b;
+};
+
+inline DimExpr floorDiv(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::FloorDiv, a, b); }
+inline DimExpr floorMod(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::FloorMod, a, b); }
+inline DimExpr ceilDiv(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::CeilDiv, a, b); }
+inline DimExpr min(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::Min, a, b); }
+inline DimExpr max(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::Max, a, b); }
+
+const char* dimOpName(DimOp op);  ///< "floor_div"
+/// The operation on numbers; nothing on division by zero or overflow.
+std::optional<int64_t> applyDimOp(DimOp op, int64_t a, int64_t b);
+
+enum class Relation : uint8_t { Eq = 0, Ne = 1, Lt = 2, Le = 3, Gt = 4, Ge = 5 };
+const char* relationName(Relation relation);  ///< "=="
+bool holds(Relation relation, int64_t a, int64_t b);
+
+/// `lhs relation rhs`, as written after `where`.
+struct DimConstraint {
+  DimExpr lhs;
+  Relation relation = Relation::Eq;
+  DimExpr rhs;
+};
+
+enum class Truth : uint8_t { False, True, Unknown };
+
+/// Closed interval; int64 limits mean "no bound".
+struct DimRange {
+  int64_t low = INT64_MIN;
+  int64_t high = INT64_MAX;
+  friend bool operator==(const DimRange&, const DimRange&) = default;
+};
+
+/// What is known of symbols: ranges (an extent symbol is >= 0), equalities, divisibility.
+/// Decides equality and order of expressions, or says that it is unknown; never guesses.
+class DimKnowledge {
+ public:
+  /// Declares an extent: its range starts as [0, INT64_MAX].
+  void addExtent(DimSymbol symbol);
+  /// Takes a constraint as given. An error when it contradicts what is known.
+  Result<void> assume(const DimConstraint& constraint);
+  DimRange rangeOf(const DimExpr& expr) const;
+  /// The expression with known equalities (symbol == expression) substituted.
+  DimExpr canonical(const DimExpr& expr) const;
+  Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const;
+
+ private:
+  struct SymbolFacts {
+    DimSymbol symbol;
+    DimRange range;
+    std::optional<DimExpr> equals;
+  };
+  std::vector<SymbolFacts> facts_;          // sorted by symbol
+  std::vector<DimConstraint> constraints_;  // kept as written, for what ranges do not capture
+};
+
+}  // namespace baton
