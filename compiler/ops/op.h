@@ -1,0 +1,144 @@
+// What the rest of the compiler knows of an operator: its inputs, its attributes, and
+// how the types of its results follow from both. Structure (dtype and rank) is decided
+// first, by unification, with inputs that may not be known yet; extents follow in a
+// second step, forward, as symbolic dims.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/dtype.h"
+#include "base/error.h"
+#include "compiler/ir/attrs.h"
+#include "compiler/ir/type.h"
+
+namespace baton::ops {
+
+enum class AttrKind : uint8_t { Bool, Int, Float, String, DType, IntList, FloatList, DimList };
+
+/// One attribute. The front end checks the kind, converts (an int where a float or a list
+/// is wanted, a list of ints where dims are) and fills in defaults, so that a call always
+/// has every attribute of its schema.
+struct AttrSpec {
+  std::string_view name;
+  AttrKind kind;
+  bool isRequired = false;
+  bool mayBeNone = false;
+  ir::AttrValue defaultValue = {};
+};
+
+/// An input, by the name that messages use ("data", "weight").
+struct InputSpec {
+  std::string_view name;
+  bool isOptional = false;  ///< only at the end of the list
+  bool isList = false;      ///< one tuple of any number of tensors; at most one per operator, the last
+};
+
+/// A call as the relations see it. An input list is flattened: `inputCount` counts tensors.
+struct OpCall {
+  const struct OpDef* op;
+  const ir::Attrs* attrs;
+  size_t inputCount;
+};
+
+/// A tensor's structure. `length` is the extent of a rank-1 tensor where it is certain:
+/// ranks may depend on it (reshape to a shape that is itself a tensor).
+struct TensorStructure {
+  DType dtype = DType::F32;
+  int rank = 0;
+  std::optional<int64_t> length = std::nullopt;
+};
+
+struct StructureResult {
+  std::vector<TensorStructure> results;
+  bool isTuple = false;  ///< a tuple even when there is one result (split)
+};
+
+/// Inputs while structure is being inferred. The `require` functions unify; a conflict is
+/// an error that the caller returns.
+class StructureContext {
+ public:
+  virtual ~StructureContext() = default;
+  virtual std::optional<DType> dtype(size_t input) const = 0;
+  virtual std::optional<int> rank(size_t input) const = 0;
+  /// Extent of a rank-1 input where it is certain.
+  virtual std::optional<int64_t> length(size_t input) const = 0;
+  /// Values of a constant integer input of rank 0 or 1.
+  virtual std::optional<std::vector<int64_t>> constantInts(size_t input) const = 0;
+  virtual Result<void> requireDType(size_t input, DType dtype) = 0;
+  virtual Result<void> requireRank(size_t input, int rank) = 0;
+  virtual Result<void> requireSameDType(size_t a, size_t b) = 0;
+  virtual Result<void> requireSameRank(size_t a, size_t b) = 0;
+  /// Results may be fixed as soon as they are known, before all inputs are: a dtype alone helps.
+  virtual Result<void> provideResultDType(size_t result, DType dtype) = 0;
+  /// Results share a dtype with an input that may not be known yet.
+  virtual Result<void> provideResultDTypeOf(size_t result, size_t input) = 0;
+  /// Messages returned next are about this input.
+  virtual void blame(size_t input) = 0;
+};
+
+/// Extents of one result.
+struct TensorDims {
+  std::vector<DimExpr> extents;
+};
+
+/// Inputs while extents are being inferred. Structure is complete. The relation may be
+/// called again with more general inputs; equal calls give equal answers, fresh symbols
+/// included (they belong to the call and the order in which it asks).
+class DimsContext {
+ public:
+  virtual ~DimsContext() = default;
+  virtual DType dtype(size_t input) const = 0;
+  virtual std::span<const DimExpr> dims(size_t input) const = 0;
+  /// Elements of an integer input of rank 0 or 1, where they are known.
+  virtual const std::vector<DimExpr>* values(size_t input) const = 0;
+  /// The same, but an unknown element becomes a symbol tied to it (rank 1: static length
+  /// only; null otherwise).
+  virtual const std::vector<DimExpr>* valuesOrSymbols(size_t input) = 0;
+  virtual Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const = 0;
+  virtual DimRange rangeOf(const DimExpr& expr) const = 0;
+  /// Certain: nothing happens. Certainly not: an error with `message`. Unknown: one run-time check.
+  virtual Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs,
+                               std::string message) = 0;
+  /// An extent that only the run tells (existential: whoever needs it reads it).
+  virtual DimExpr fresh(std::string_view hint) = 0;
+  virtual void blame(size_t input) = 0;
+};
+
+/// Nothing while it needs more of its inputs.
+using StructureFunction = Result<std::optional<StructureResult>> (*)(const OpCall&, StructureContext&);
+using DimsFunction = Result<std::vector<TensorDims>> (*)(const OpCall&, DimsContext&);
+/// Elements of the (single, integer, rank 0 or 1, short) result as dims; nothing when unknown.
+/// `result` is what the dims function gave. Must not claim an expression that may wrap.
+using ValuesFunction = std::optional<std::vector<DimExpr>> (*)(const OpCall&, DimsContext&,
+                                                               const TensorDims& result);
+
+/// Integer tensors up to this length keep their elements as dims.
+inline constexpr int64_t kMaxValueDims = 16;
+
+struct OpDef {
+  std::string_view name;  ///< "nn.dense"
+  std::vector<InputSpec> inputs;
+  std::vector<AttrSpec> attrs;
+  StructureFunction structure = nullptr;
+  DimsFunction dims = nullptr;
+  ValuesFunction values = nullptr;  ///< may be null: never known
+  // What lowering and passes need (fusion kind, kernel builder, ...) is added here by this room.
+};
+
+class OpRegistry {
+ public:
+  /// Every operator of the language; immutable, shared by all threads.
+  static const OpRegistry& instance();
+  /// Null when there is none of that name. `dyn.` forms and aliases are found too.
+  const OpDef* find(std::string_view name) const;
+  std::span<const OpDef* const> all() const;  ///< sorted by name
+};
+
+}  // namespace baton::ops
