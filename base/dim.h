@@ -1,6 +1,7 @@
 // Symbolic dims: extents as expressions over symbols, in a normal form in which equal
 // expressions have equal representations. A DimExpr is a sum of products of symbols and
 // opaque terms (floor_div, floor_mod, ceil_div, min, max), with int64 coefficients.
+// ceil_div by a constant is kept as the floor_div that equals it, and printed as ceil_div.
 #pragma once
 
 #include <compare>
@@ -21,14 +22,34 @@ struct DimSymbolTag;
 /// A symbol; what its number means (and its name) is its owner's affair.
 using DimSymbol = StrongIndex<DimSymbolTag>;
 
-enum class DimOp : uint8_t { FloorDiv = 0, FloorMod = 1, CeilDiv = 2, Min = 3, Max = 4 };
+enum class DimOp : uint8_t {
+  FloorDiv = 0,
+  FloorMod = 1,
+  CeilDiv = 2,
+  Min = 3,
+  Max = 4,
+  /// Stands for an operation that was not kept: its coefficients exceed int64, or it exceeds
+  /// the limits below. The operands are constants that fingerprint what it was; evaluation
+  /// is an error. Who meets one (`isTooLarge`) takes a fresh symbol or reports it.
+  TooLarge = 5,
+};
+
+/// Opaque terms within opaque terms: what bounds recursion over expressions.
+inline constexpr uint32_t kMaxDimDepth = 64;
+/// Terms and factors of an expression, opaque operands included.
+inline constexpr uint32_t kMaxDimSize = 4096;
 
 struct DimOpaque;
 
-/// An immutable value; copying shares. Arithmetic whose coefficients would overflow int64
-/// keeps the operation as it stands (opaque), and evaluation then reports the overflow.
+/// An immutable value; copying shares, and is safe between threads. Arithmetic whose
+/// coefficients would overflow int64, or whose result would exceed the limits above, gives
+/// a DimOp::TooLarge term, and evaluation then reports it.
 class DimExpr {
  public:
+  struct Factor;
+  struct Term;
+  struct Rep;  ///< private to dim*.cc
+
   DimExpr() = default;  ///< zero
   static DimExpr constant(int64_t value);
   static DimExpr symbol(DimSymbol symbol);
@@ -38,6 +59,9 @@ class DimExpr {
   /// The symbol, when the expression is one symbol and nothing else.
   std::optional<DimSymbol> asSymbol() const;
   bool isConstant() const { return asConstant().has_value(); }
+  bool isZero() const { return rep_ == nullptr; }
+  /// Whether a DimOp::TooLarge is anywhere inside.
+  bool isTooLarge() const;
 
   friend DimExpr operator+(const DimExpr& a, const DimExpr& b);
   friend DimExpr operator-(const DimExpr& a, const DimExpr& b);
@@ -60,18 +84,22 @@ class DimExpr {
   /// Sorted, no two with equal factors, no zero coefficients.
   std::span<const Term> terms() const;
 
-  /// Symbols in order of first appearance, each once, opaque terms included.
+  /// The operation, when the expression is one opaque term and nothing else.
+  const DimOpaque* asOpaque() const;
+
+  /// Appends the symbols that `out` lacks, in order of appearance, opaque terms included.
   void collectSymbols(std::vector<DimSymbol>& out) const;
   /// Replaces symbols; `f` returns nothing to leave one alone.
   DimExpr substitute(const std::function<std::optional<DimExpr>(DimSymbol)>& f) const;
-  /// Value under an assignment; an error on int64 overflow, division by zero or an unknown symbol.
+  /// Value under an assignment; an error when it exceeds int64 (what lies between is exact),
+  /// on division by zero and for an unknown symbol.
   Result<int64_t> evaluate(const std::function<std::optional<int64_t>(DimSymbol)>& f) const;
-  /// As in program text: "4*m + 2", "floor_div(n, 2)".
+  /// As in program text: "4*m + 2", "floor_div(n, 2)"; a sum of negative terms alone begins
+  /// with a minus ("-n - 2").
   std::string print(const std::function<std::string(DimSymbol)>& name) const;
 
  private:
-  std::shared_ptr<const std::vector<Term>> terms_;  // null: zero
-  explicit DimExpr(std::vector<Term> terms);
+  std::shared_ptr<const Rep> rep_;  // null: zero
   friend struct DimNormaliser;
 };
 

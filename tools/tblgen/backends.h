@@ -1,0 +1,16 @@
+// The back ends of baton-tblgen: each writes one generated file from parsed records.
+#pragma once
+
+namespace llvm {
+class RecordKeeper;
+class raw_ostream;
+}  // namespace llvm
+
+namespace baton::tblgen {
+
+void emitOpcodes(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+void emitInstructionViews(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+void emitDescriptors(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+void emitIsaDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+
+}  // namespace baton::tblgen
