@@ -28,7 +28,8 @@ class Lexer {
   }
 
   void push(TokenKind kind, size_t begin, size_t end, std::optional<DType> suffix = std::nullopt) {
-    stream_.tokens.push_back({kind, text_.substr(begin, end - begin), suffix, locationOf(tokenStart_), tokenStart_});
+    stream_.tokens.push_back(
+        {kind, text_.substr(begin, end - begin), suffix, locationOf(tokenStart_), tokenStart_});
   }
 
   void newLine() {
@@ -148,7 +149,8 @@ class Lexer {
       at_ = nameEnd(at_, false);
       std::string_view written = text_.substr(end, at_ - end);
       suffix = literalSuffix(written);
-      if (!suffix) diagnostics_.error(locationOf(begin), fmt::format("unknown suffix '{}' of a number", written));
+      if (!suffix)
+        diagnostics_.error(locationOf(begin), fmt::format("unknown suffix '{}' of a number", written));
     }
     if (suffix && isFloat && !baton::isFloat(*suffix)) {
       diagnostics_.error(locationOf(begin), "a number with a fraction cannot have an integer suffix");
@@ -160,7 +162,8 @@ class Lexer {
 
   void string() {
     size_t begin = ++at_;
-    while (at_ < text_.size() && peek() != '"' && peek() != '\n') at_ += peek() == '\\' && peek(1) != '\n' ? 2 : 1;
+    while (at_ < text_.size() && peek() != '"' && peek() != '\n')
+      at_ += peek() == '\\' && peek(1) != '\n' ? 2 : 1;
     if (at_ > text_.size()) at_ = text_.size();
     push(TokenKind::String, begin, at_);
     if (peek() == '"')
@@ -195,7 +198,7 @@ class Lexer {
       char first, second;
       TokenKind kind;
     };
-    static constexpr Two kTwo[] = {{'-', '>', TokenKind::Arrow},     {'=', '>', TokenKind::FatArrow},
+    static constexpr Two kTwo[] = {{'-', '>', TokenKind::Arrow},      {'=', '>', TokenKind::FatArrow},
                                    {'=', '=', TokenKind::EqualEqual}, {'!', '=', TokenKind::NotEqual},
                                    {'<', '=', TokenKind::LessEqual},  {'>', '=', TokenKind::GreaterEqual}};
     for (const Two& two : kTwo)
@@ -208,20 +211,21 @@ class Lexer {
       TokenKind kind;
     };
     static constexpr One kOne[] = {
-        {'=', TokenKind::Equal},       {'<', TokenKind::Less},         {'>', TokenKind::Greater},
-        {'+', TokenKind::Plus},        {'-', TokenKind::Minus},        {'*', TokenKind::Star},
-        {'/', TokenKind::Slash},       {'(', TokenKind::LeftParen},    {')', TokenKind::RightParen},
-        {'{', TokenKind::LeftBrace},   {'}', TokenKind::RightBrace},   {'[', TokenKind::LeftBracket},
-        {']', TokenKind::RightBracket}, {',', TokenKind::Comma},       {';', TokenKind::Semicolon},
-        {':', TokenKind::Colon},       {'.', TokenKind::Dot},          {'?', TokenKind::Question}};
+        {'=', TokenKind::Equal},        {'<', TokenKind::Less},       {'>', TokenKind::Greater},
+        {'+', TokenKind::Plus},         {'-', TokenKind::Minus},      {'*', TokenKind::Star},
+        {'/', TokenKind::Slash},        {'(', TokenKind::LeftParen},  {')', TokenKind::RightParen},
+        {'{', TokenKind::LeftBrace},    {'}', TokenKind::RightBrace}, {'[', TokenKind::LeftBracket},
+        {']', TokenKind::RightBracket}, {',', TokenKind::Comma},      {';', TokenKind::Semicolon},
+        {':', TokenKind::Colon},        {'.', TokenKind::Dot},        {'?', TokenKind::Question}};
     for (const One& one : kOne)
       if (peek() == one.c) {
         ++at_;
         return push(one.kind, tokenStart_, at_);
       }
     unsigned char c = static_cast<unsigned char>(peek());
-    diagnostics_.error(locationOf(at_), c >= 0x20 && c < 0x7f ? fmt::format("unexpected character '{}'", peek())
-                                                              : fmt::format("unexpected byte 0x{:02x}", c));
+    diagnostics_.error(locationOf(at_), c >= 0x20 && c < 0x7f
+                                            ? fmt::format("unexpected character '{}'", peek())
+                                            : fmt::format("unexpected byte 0x{:02x}", c));
     ++at_;
     while (static_cast<unsigned char>(peek()) >= 0x80) ++at_;  // one message for a run of them
   }

@@ -22,11 +22,31 @@ enum class TokenKind : uint8_t {
   Integer,     ///< text without suffix
   Float,       ///< text without suffix
   String,      ///< text with escapes as written, without quotes
-  Arrow, FatArrow,
-  Equal, EqualEqual, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-  Plus, Minus, Star, Slash,
-  LeftParen, RightParen, LeftBrace, RightBrace, LeftBracket, RightBracket,
-  Comma, Semicolon, Colon, Dot, Question, Hash,
+  Arrow,
+  FatArrow,
+  Equal,
+  EqualEqual,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Plus,
+  Minus,
+  Star,
+  Slash,
+  LeftParen,
+  RightParen,
+  LeftBrace,
+  RightBrace,
+  LeftBracket,
+  RightBracket,
+  Comma,
+  Semicolon,
+  Colon,
+  Dot,
+  Question,
+  Hash,
   End,
 };
 
@@ -38,7 +58,7 @@ struct Token {
   std::string_view text;        ///< into the source
   std::optional<DType> suffix;  ///< of a number
   SourceLocation location;
-  size_t offset = 0;            ///< in the source
+  size_t offset = 0;  ///< in the source
 };
 
 /// `///` lines before a token.

@@ -19,13 +19,9 @@ std::string_view kindName(ops::AttrKind kind) {
     case ops::AttrKind::IntList: return "a list of integers";
     case ops::AttrKind::FloatList: return "a list of numbers";
     case ops::AttrKind::DimList: return "a list of dims";
+    case ops::AttrKind::IntOrIntList: return "an integer or a list of integers";
   }
   return "a value";
-}
-
-/// Left behind in dumps by tuners of other systems; they say nothing about the result.
-bool isTuningHint(std::string_view name) {
-  return name == "auto_scheduler_rewritten_layout" || name == "meta_schedule_original_shape";
 }
 
 template <class T>
@@ -72,8 +68,8 @@ std::optional<RawAttr> Parser::parseRawAttr() {
     raw.kind = RawAttr::Kind::Int;
     return raw;
   }
-  bool isSpecial = value.kind == TokenKind::Identifier &&
-                   (value.text == "inf" || value.text == "nan" || value.text == "inff" || value.text == "nanf");
+  bool isSpecial = value.kind == TokenKind::Identifier && (value.text == "inf" || value.text == "nan" ||
+                                                           value.text == "inff" || value.text == "nanf");
   if (value.kind == TokenKind::Float || isSpecial) {
     take();
     raw.kind = RawAttr::Kind::Float;
@@ -81,7 +77,8 @@ std::optional<RawAttr> Parser::parseRawAttr() {
       raw.real = value.text.starts_with("inf") ? std::numeric_limits<double>::infinity()
                                                : std::numeric_limits<double>::quiet_NaN();
     } else {
-      auto [end, failure] = std::from_chars(value.text.data(), value.text.data() + value.text.size(), raw.real);
+      auto [end, failure] =
+          std::from_chars(value.text.data(), value.text.data() + value.text.size(), raw.real);
       if (failure != std::errc()) {
         error(value.location, fmt::format("{} is out of the range of float64", value.text));
         return std::nullopt;
@@ -156,11 +153,15 @@ bool Parser::parseAttribute(const ops::OpDef& op, ir::Attrs& attrs) {
   auto spec = std::find_if(op.attrs.begin(), op.attrs.end(),
                            [&](const ops::AttrSpec& candidate) { return candidate.name == name.text; });
   if (spec == op.attrs.end()) {
-    if (isTuningHint(name.text)) return parseRawAttr().has_value();
+    // Left behind in dumps by tuners of other systems; they say nothing about the result.
+    if (std::find(op.ignoredAttrs.begin(), op.ignoredAttrs.end(), name.text) != op.ignoredAttrs.end())
+      return parseRawAttr().has_value();
     std::string known;
-    for (const ops::AttrSpec& candidate : op.attrs) known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
-    error(name.location, known.empty() ? fmt::format("{} has no attribute {}: it has none", op.name, name.text)
-                                       : fmt::format("{} has no attribute {}: it has {}", op.name, name.text, known));
+    for (const ops::AttrSpec& candidate : op.attrs)
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
+    error(name.location, known.empty()
+                             ? fmt::format("{} has no attribute {}: it has none", op.name, name.text)
+                             : fmt::format("{} has no attribute {}: it has {}", op.name, name.text, known));
     return false;
   }
   if (attrs.find(name.text) != nullptr) {
@@ -190,7 +191,8 @@ std::optional<ir::AttrValue> Parser::convertAttr(const RawAttr& raw, const ops::
   if (spec.kind == ops::AttrKind::DType && raw.kind == Kind::String && raw.text.empty()) isNone = true;
   if (isNone) {
     if (spec.mayBeNone) return ir::AttrValue{};
-    error(raw.location, fmt::format("{}: attribute {} must be {}, found None", op, spec.name, kindName(spec.kind)));
+    error(raw.location,
+          fmt::format("{}: attribute {} must be {}, found None", op, spec.name, kindName(spec.kind)));
     return std::nullopt;
   }
   switch (spec.kind) {
@@ -202,7 +204,8 @@ std::optional<ir::AttrValue> Parser::convertAttr(const RawAttr& raw, const ops::
       if (raw.kind == Kind::Int) value = raw.integer;
       if (raw.kind == Kind::Bool) value = static_cast<int64_t>(raw.boolean);
       // [1] where one number is wanted.
-      if (raw.kind == Kind::List && raw.list.size() == 1 && raw.list[0].kind == Kind::Int) value = raw.list[0].integer;
+      if (raw.kind == Kind::List && raw.list.size() == 1 && raw.list[0].kind == Kind::Int)
+        value = raw.list[0].integer;
       break;
     case ops::AttrKind::Float:
       if (raw.kind == Kind::Float) value = raw.real;
@@ -224,6 +227,12 @@ std::optional<ir::AttrValue> Parser::convertAttr(const RawAttr& raw, const ops::
       std::vector<double> list;
       bool isListOrNumber = raw.kind == Kind::List || raw.kind == Kind::Int || raw.kind == Kind::Float;
       if (isListOrNumber && flatten(raw, list)) value = std::move(list);
+      break;
+    }
+    case ops::AttrKind::IntOrIntList: {
+      std::vector<int64_t> list;
+      if (raw.kind == Kind::Int) value = raw.integer;
+      if (raw.kind == Kind::List && flatten(raw, list)) value = std::move(list);
       break;
     }
     case ops::AttrKind::DimList: break;  // parsed as dims

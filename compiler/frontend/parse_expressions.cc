@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/parser_impl.h"
+#include "compiler/ir/metadata.h"
 
 namespace baton::frontend {
 namespace {
@@ -16,11 +17,11 @@ struct BinaryOperator {
 };
 
 constexpr BinaryOperator kBinaryOperators[] = {
-    {TokenKind::Star, 12, "multiply"},      {TokenKind::Slash, 12, "divide"},
-    {TokenKind::Plus, 10, "add"},           {TokenKind::Minus, 10, "subtract"},
-    {TokenKind::Less, 8, "less"},           {TokenKind::LessEqual, 8, "less_equal"},
-    {TokenKind::Greater, 8, "greater"},     {TokenKind::GreaterEqual, 8, "greater_equal"},
-    {TokenKind::EqualEqual, 7, "equal"},    {TokenKind::NotEqual, 7, "not_equal"},
+    {TokenKind::Star, 12, "multiply"},   {TokenKind::Slash, 12, "divide"},
+    {TokenKind::Plus, 10, "add"},        {TokenKind::Minus, 10, "subtract"},
+    {TokenKind::Less, 8, "less"},        {TokenKind::LessEqual, 8, "less_equal"},
+    {TokenKind::Greater, 8, "greater"},  {TokenKind::GreaterEqual, 8, "greater_equal"},
+    {TokenKind::EqualEqual, 7, "equal"}, {TokenKind::NotEqual, 7, "not_equal"},
 };
 
 const BinaryOperator* findBinary(TokenKind kind) {
@@ -138,9 +139,10 @@ std::optional<ir::Atom> Parser::parseUnary() {
   size_t count = 0;
   while (accept(TokenKind::Minus)) ++count;
   std::optional<ir::Atom> value;
-  bool isNumber = at(TokenKind::Integer) || at(TokenKind::Float) ||
-                  (at(TokenKind::Identifier) && (peek().text.starts_with("inf") || peek().text.starts_with("nan")) &&
-                   peek(1).kind != TokenKind::LeftParen && peek(1).kind != TokenKind::Dot);
+  bool isNumber =
+      at(TokenKind::Integer) || at(TokenKind::Float) ||
+      (at(TokenKind::Identifier) && (peek().text.starts_with("inf") || peek().text.starts_with("nan")) &&
+       peek(1).kind != TokenKind::LeftParen && peek(1).kind != TokenKind::Dot);
   if (isNumber) {
     value = parseLiteral(true);
     --count;
@@ -309,11 +311,12 @@ std::optional<ir::Atom> Parser::parseLiteral(bool negative) {
     bool fits32 = magnitude <= (negative ? uint64_t{1} << 31 : (uint64_t{1} << 31) - 1);
     DType dtype = token.suffix ? *token.suffix : fits32 ? DType::I32 : DType::I64;
     uint64_t wrapped = convertScalar(bits, isUnsignedInt(dtype) ? DType::U64 : DType::I64, dtype);
-    bool isExact = wrapped == bits && (negative ? magnitude == 0 || (static_cast<int64_t>(bits) < 0 && !isUnsignedInt(dtype))
-                                                : isUnsignedInt(dtype) || static_cast<int64_t>(bits) >= 0);
+    bool isExact = wrapped == bits &&
+                   (negative ? magnitude == 0 || (static_cast<int64_t>(bits) < 0 && !isUnsignedInt(dtype))
+                             : isUnsignedInt(dtype) || static_cast<int64_t>(bits) >= 0);
     if (!isExact)
-      diagnostics_.warning(token.location, fmt::format("{}{} does not fit {} and wraps around", negative ? "-" : "",
-                                                       text, dtypeName(dtype)));
+      diagnostics_.warning(token.location, fmt::format("{}{} does not fit {} and wraps around",
+                                                       negative ? "-" : "", text, dtypeName(dtype)));
     return emitConstant(dtype, wrapped);
   }
   DType dtype = token.suffix.value_or(DType::F32);
@@ -349,6 +352,47 @@ std::optional<ir::Atom> Parser::parseLiteral(bool negative) {
   return emitConstant(dtype, convertScalar(scalarBits(value), DType::F64, dtype));
 }
 
+// meta[relay.Constant][0]
+std::optional<ir::Atom> Parser::parseMetaConstant() {
+  SourceLocation location = take().location;
+  if (!expect(TokenKind::LeftBracket, "after 'meta'")) return std::nullopt;
+  std::string kind;
+  while (!at(TokenKind::RightBracket) && !at(TokenKind::End)) kind += take().text;
+  if (!expect(TokenKind::RightBracket, "after a kind of metadata") ||
+      !expect(TokenKind::LeftBracket, "before an index into the metadata"))
+    return std::nullopt;
+  const Token number = peek();
+  size_t index = 0;
+  if (!expect(TokenKind::Integer, "as an index into the metadata") ||
+      !expect(TokenKind::RightBracket, "after an index into the metadata"))
+    return std::nullopt;
+  auto [end, failure] = std::from_chars(number.text.data(), number.text.data() + number.text.size(), index);
+  if (kind != "relay.Constant") {
+    error(location, fmt::format("meta[{}] is not supported: relay.Constant is", kind));
+    return std::nullopt;
+  }
+  if (!metaConstants_) {
+    metaConstants_.emplace();
+    if (stream_.metadata.empty()) {
+      error(location, "the text has no #[metadata] section");
+      return std::nullopt;
+    }
+    Result<std::vector<ir::Constant>> constants = ir::readMetadata(stream_.metadata);
+    if (!constants.has_value()) {
+      error(location, constants.error().message());
+      return std::nullopt;
+    }
+    for (ir::Constant& constant : constants.value())
+      metaConstants_->push_back(module_.addConstant(std::move(constant)));
+  }
+  if (failure != std::errc() || index >= metaConstants_->size()) {
+    error(location, fmt::format("meta[relay.Constant][{}] does not exist: the metadata has {}", number.text,
+                                metaConstants_->size()));
+    return std::nullopt;
+  }
+  return ir::Atom((*metaConstants_)[index]);
+}
+
 std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
   take();  // '('
   const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
@@ -371,7 +415,8 @@ std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
     if (!accept(TokenKind::Comma)) break;
   }
   if (!expect(TokenKind::RightParen, "after arguments")) return std::nullopt;
-  if (op != nullptr) return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
+  if (op != nullptr)
+    return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
 
   ir::VarId result;
   if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {
@@ -416,8 +461,8 @@ std::optional<ir::Atom> Parser::callOperator(const ops::OpDef& op, std::vector<i
 std::optional<ir::Atom> Parser::valueOf(const Callee& callee) {
   if (const ir::Atom* atom = std::get_if<ir::Atom>(&callee.what)) return *atom;
   if (const Join* join = std::get_if<Join>(&callee.what)) {
-    error(callee.location,
-          fmt::format("%{} is a join: it can be called, not used as a value", function_->var(join->var).name));
+    error(callee.location, fmt::format("%{} is a join: it can be called, not used as a value",
+                                       function_->var(join->var).name));
     return std::nullopt;
   }
   if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {

@@ -190,7 +190,8 @@ void Parser::parseTypeItem(const Item& item) {
     }
     if (expect(TokenKind::RightBrace, "after the constructors of a type")) {
       accept(TokenKind::Semicolon);
-      if (!at(TokenKind::End)) error(peek().location, fmt::format("expected a definition, found {}", found()));
+      if (!at(TokenKind::End))
+        error(peek().location, fmt::format("expected a definition, found {}", found()));
     }
   }
   typeVars_.leave(mark);
@@ -286,6 +287,19 @@ void Parser::parseParamItem(const Item& item) {
   constant.externalKey = constant.name;
   if (accept(TokenKind::Equal)) {
     const Token key = peek();
+    if (atKeyword("meta")) {
+      // As printed for a weight that is bound already.
+      std::optional<ir::Atom> value = parseMetaConstant();
+      if (!value) return;
+      ir::Constant& bound = module_.constants[item.constant->value()];
+      const ir::Constant& data = module_.constant(value->constant());
+      if (data.dtype != bound.dtype || data.shape != bound.shape) {
+        error(key.location, fmt::format("the tensor does not have the type of weight @{}", name.text));
+        return;
+      }
+      bound.bytes = data.bytes;
+      return;
+    }
     if (!expect(TokenKind::String, "as the key of a weight")) return;
     constant.externalKey = std::string(key.text);
   }

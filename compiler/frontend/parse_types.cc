@@ -166,7 +166,9 @@ std::optional<DimExpr> Parser::parseDim(int minPrecedence) {
   std::optional<DimExpr> lhs = parseDimPrimary();
   while (lhs) {
     TokenKind kind = peek().kind;
-    int precedence = kind == TokenKind::Star ? 2 : kind == TokenKind::Plus || kind == TokenKind::Minus ? 1 : 0;
+    int precedence = kind == TokenKind::Star                               ? 2
+                     : kind == TokenKind::Plus || kind == TokenKind::Minus ? 1
+                                                                           : 0;
     if (precedence <= minPrecedence) break;
     take();
     std::optional<DimExpr> rhs = parseDim(precedence);

@@ -38,9 +38,9 @@ class Parser {
   Parser(TokenStream stream, uint32_t file, bool isLibrary, ProgramReader& reader);
 
   // The three rounds over a file; every file does a round before any does the next.
-  void declareItems();     ///< names of types, functions and weights
-  void parseTypeItems();   ///< fields of constructors
-  void parseCodeItems();   ///< bodies of functions, and weights
+  void declareItems();    ///< names of types, functions and weights
+  void parseTypeItems();  ///< fields of constructors
+  void parseCodeItems();  ///< bodies of functions, and weights
   /// Names in `import "..."`, with their places.
   std::vector<std::pair<std::string, SourceLocation>> imports() const { return imports_; }
 
@@ -108,9 +108,10 @@ class Parser {
   std::optional<ir::Atom> parseParenthesized();
   std::optional<ir::Atom> parseBracedValue();
   std::optional<ir::Atom> parseLiteral(bool negative);
+  std::optional<ir::Atom> parseMetaConstant();
   std::optional<ir::Atom> parseCall(const Callee& callee);
-  ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b, SourceLocation placeB,
-                      SourceLocation location);
+  ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
+                      SourceLocation placeB, SourceLocation location);
   std::optional<ir::Atom> callOperator(const ops::OpDef& op, std::vector<ir::Atom> args,
                                        std::vector<SourceLocation> places, ir::Attrs attrs,
                                        SourceLocation location);
@@ -123,7 +124,7 @@ class Parser {
   std::optional<ir::PatternId> parsePattern();
   std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
   bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
-  bool parseBlock(ir::BlockId block);       ///< '{' sequence '}'
+  bool parseBlock(ir::BlockId block);  ///< '{' sequence '}'
   std::optional<ir::Atom> parseCells(std::string_view keyword);
 
   // Attributes (parse_attributes.cc).
@@ -131,7 +132,8 @@ class Parser {
   bool parseAttribute(const ops::OpDef& op, ir::Attrs& attrs);
   bool parseFunctionAttribute(ir::Attrs& attrs);
   std::optional<std::vector<DimExpr>> parseDimList();
-  std::optional<ir::AttrValue> convertAttr(const RawAttr& raw, const ops::AttrSpec& spec, std::string_view op);
+  std::optional<ir::AttrValue> convertAttr(const RawAttr& raw, const ops::AttrSpec& spec,
+                                           std::string_view op);
   bool completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocation location);
 
   // Emission.
@@ -153,6 +155,7 @@ class Parser {
   size_t end_ = 0;  // tokens from here on read as End: the current item ends
   Token endToken_;
   int nesting_ = 0;
+  std::optional<std::vector<ir::ConstantId>> metaConstants_;  // read when first asked for
 
   // Of the function that is being parsed.
   ir::Function* function_ = nullptr;
@@ -160,7 +163,7 @@ class Parser {
   ScopedNames<ir::VarId> vars_;
   ScopedNames<ir::TypeVarId> typeVars_;
   ScopedNames<DimSymbol> dims_;
-  bool mayNameDims_ = false;       // a new name in a dim declares a symbol
+  bool mayNameDims_ = false;  // a new name in a dim declares a symbol
   std::vector<std::pair<DimSymbol, SourceLocation>> declaredDims_;
   std::unordered_set<ir::VarId> joins_;
   std::unordered_set<ir::VarId> loops_;  // joins that their own body calls
