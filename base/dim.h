@@ -138,27 +138,37 @@ struct DimRange {
   friend bool operator==(const DimRange&, const DimRange&) = default;
 };
 
-/// What is known of symbols: ranges (an extent symbol is >= 0), equalities, divisibility.
-/// Decides equality and order of expressions, or says that it is unknown; never guesses.
+/// What is known of symbols: ranges (an extent symbol is >= 0), equalities, divisibility, and
+/// inequalities between expressions. Decides equality and order of expressions, or says that
+/// it is unknown; never guesses. All statements are about the assignments under which the
+/// constraints hold and both sides have a value (see evaluate). A value; copies are independent.
 class DimKnowledge {
  public:
-  /// Declares an extent: its range starts as [0, INT64_MAX].
+  /// Declares an extent: it is >= 0.
   void addExtent(DimSymbol symbol);
-  /// Takes a constraint as given. An error when it contradicts what is known.
+  /// Takes a constraint as given. An error (ProgramError) when it contradicts what is known;
+  /// the knowledge is then unchanged. That no error comes does not prove that it can hold.
   Result<void> assume(const DimConstraint& constraint);
   DimRange rangeOf(const DimExpr& expr) const;
-  /// The expression with known equalities (symbol == expression) substituted.
+  /// The expression with known equalities substituted and with operations that the knowledge
+  /// decides resolved: equal wherever the constraints hold.
   DimExpr canonical(const DimExpr& expr) const;
   Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const;
 
  private:
-  struct SymbolFacts {
-    DimSymbol symbol;
+  friend class DimProver;
+  friend class DimAssumption;
+  /// What is known of a symbol, or of an opaque term that has canonical operands.
+  struct AtomFacts {
+    DimExpr::Factor atom;
     DimRange range;
+    int64_t modulus = 1;  ///< the value is `residue` modulo this
+    int64_t residue = 0;
     std::optional<DimExpr> equals;
   };
-  std::vector<SymbolFacts> facts_;          // sorted by symbol
-  std::vector<DimConstraint> constraints_;  // kept as written, for what ranges do not capture
+  std::vector<AtomFacts> atoms_;      // sorted by atom
+  std::vector<DimExpr> nonNegative_;  // each is >= 0
+  std::vector<DimExpr> nonZero_;      // each is != 0
 };
 
 }  // namespace baton

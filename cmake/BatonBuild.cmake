@@ -62,12 +62,22 @@ function(baton_command name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS})
 endfunction()
 
-# baton_unit_test(NAME SOURCES a_test.cc ... DEPS lib ... [LABELS l ...])
-# One Catch2 executable, each of its cases a ctest entry "NAME: case".
+# What the thread-sanitizer run builds: tests labelled "concurrency".
+add_custom_target(concurrency-tests)
+
+# baton_unit_test(NAME SOURCES a_test.cc ... DEPS lib ... [LABEL l])
+# One Catch2 executable, each of its cases a ctest entry "NAME: case" with that label
+# ("unit" unless given; "concurrency" for what the thread sanitizer must see).
 function(baton_unit_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS" ${ARGN})
+  if(NOT ARG_LABEL)
+    set(ARG_LABEL unit)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} Catch2::Catch2WithMain)
-  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES LABELS "unit;${ARG_LABELS}" TIMEOUT 300)
+  catch_discover_tests(${name} TEST_PREFIX "${name}: " PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 300)
+  if(ARG_LABEL STREQUAL "concurrency")
+    add_dependencies(concurrency-tests ${name})
+  endif()
 endfunction()

@@ -25,7 +25,10 @@ struct Obligation {
   DimExpr lhs;
   Relation relation = Relation::Eq;
   DimExpr rhs;
-  std::string message;  ///< "nn.dense: dimension 1 of the data does not match dimension 1 of the weight"
+  /// "nn.dense: dimension 1 of the data ({0}) does not match dimension 1 of the weight ({1})":
+  /// `{i}` is the value of shown[i].
+  std::string message;
+  std::vector<DimExpr> shown;
 };
 
 struct Binding {

@@ -3,24 +3,12 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "tests/unit/base/dim_expressions.h"
+
 namespace baton {
 namespace {
 
-DimExpr n() { return DimExpr::symbol(DimSymbol(0)); }
-DimExpr m() { return DimExpr::symbol(DimSymbol(1)); }
-DimExpr k() { return DimExpr::symbol(DimSymbol(2)); }
-DimExpr c(int64_t value) { return DimExpr::constant(value); }
-
-std::string text(const DimExpr& expr) {
-  return expr.print([](DimSymbol symbol) { return std::string(1, "nmkxyz"[symbol.value()]); });
-}
-
-Result<int64_t> at(const DimExpr& expr, std::vector<int64_t> values) {
-  return expr.evaluate([&](DimSymbol symbol) -> std::optional<int64_t> {
-    if (symbol.value() >= values.size()) return std::nullopt;
-    return values[symbol.value()];
-  });
-}
+using namespace dim_test;
 
 TEST_CASE("sums and products have one form") {
   CHECK(n() + m() == m() + n());
@@ -150,58 +138,6 @@ TEST_CASE("substitution simplifies again") {
     return std::nullopt;
   });
   CHECK(replaced == c(2) * k() * m() + c(8) * k());
-}
-
-// An expression as a tree, evaluated without any normal form.
-struct Tree {
-  enum Kind { Constant, Symbol, Add, Sub, Mul, Operation } kind;
-  int64_t value = 0;
-  DimOp op = DimOp::Min;
-  std::vector<Tree> operands;
-
-  DimExpr build() const {
-    switch (kind) {
-      case Constant: return c(value);
-      case Symbol: return DimExpr::symbol(DimSymbol(static_cast<uint32_t>(value)));
-      case Add: return operands[0].build() + operands[1].build();
-      case Sub: return operands[0].build() - operands[1].build();
-      case Mul: return operands[0].build() * operands[1].build();
-      case Operation: return DimExpr::opaque(op, operands[0].build(), operands[1].build());
-    }
-    return {};
-  }
-
-  std::optional<int64_t> evaluate(const std::vector<int64_t>& values) const {
-    if (kind == Constant) return value;
-    if (kind == Symbol) return values[static_cast<size_t>(value)];
-    const auto a = operands[0].evaluate(values);
-    const auto b = operands[1].evaluate(values);
-    if (!a || !b) return std::nullopt;
-    if (kind == Operation) return applyDimOp(op, *a, *b);
-    const __int128 wide = kind == Add   ? static_cast<__int128>(*a) + *b
-                          : kind == Sub ? static_cast<__int128>(*a) - *b
-                                        : static_cast<__int128>(*a) * *b;
-    if (wide > (int64_t{1} << 60) || wide < -(int64_t{1} << 60)) return std::nullopt;
-    return static_cast<int64_t>(wide);
-  }
-};
-
-Tree randomTree(std::mt19937& random, int depth) {
-  const auto pick = [&](int count) { return static_cast<int>(random() % static_cast<uint32_t>(count)); };
-  if (depth == 0 || pick(6) == 0) {
-    if (pick(3) == 0) return {Tree::Constant, pick(19) - 9, DimOp::Min, {}};
-    return {Tree::Symbol, pick(3), DimOp::Min, {}};
-  }
-  Tree tree{Tree::Add, 0, DimOp::Min, {}};
-  const int choice = pick(10);
-  tree.operands = {randomTree(random, depth - 1), randomTree(random, depth - 1)};
-  if (choice < 3) return tree;
-  tree.kind = choice == 3 ? Tree::Sub : choice == 4 ? Tree::Mul : Tree::Operation;
-  tree.op = static_cast<DimOp>(pick(5));
-  // Constant divisors are what the rewrites are about.
-  if (tree.kind == Tree::Operation && tree.op <= DimOp::CeilDiv && pick(4) != 0)
-    tree.operands[1] = {Tree::Constant, pick(25) - 8, DimOp::Min, {}};
-  return tree;
 }
 
 TEST_CASE("normalisation keeps the value of random expressions") {

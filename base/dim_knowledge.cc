@@ -1,0 +1,406 @@
+// DimKnowledge: taking constraints in. Each becomes an equality of an atom (a symbol or an
+// opaque term), a range or congruence of one, or an expression that is >= 0 or != 0.
+#include <algorithm>
+#include <cstdlib>
+#include <deque>
+#include <numeric>
+
+#include "base/checked_math.h"
+#include "base/dim.h"
+#include "base/dim_bounds.h"
+#include "base/dim_normaliser.h"
+#include "base/dim_prover.h"
+
+namespace baton {
+
+namespace {
+
+using Term = DimExpr::Term;
+using Factor = DimExpr::Factor;
+using Wide = DimInterval::Wide;
+
+Error contradiction() {
+  return Error(ErrorCode::ProgramError, "the constraint contradicts what is already known");
+}
+
+bool mentions(const DimExpr& expr, const Factor& atom) {
+  for (const Term& term : expr.terms())
+    for (const Factor& factor : term.factors) {
+      if (DimNormaliser::compare(factor, atom) == 0) return true;
+      if (factor.opaque && (mentions(factor.opaque->a, atom) || mentions(factor.opaque->b, atom)))
+        return true;
+    }
+  return false;
+}
+
+DimExpr atomExpr(const Factor& atom) { return DimNormaliser::single({1, {atom}}); }
+
+}  // namespace
+
+/// Adds constraints to a copy of the knowledge; what one implies goes on a list.
+class DimAssumption {
+ public:
+  explicit DimAssumption(DimKnowledge knowledge) : knowledge_(std::move(knowledge)) {}
+
+  Result<DimKnowledge> run(const DimConstraint& constraint) {
+    pending_.push_back(constraint);
+    // The bound is for equalities that rewrite each other; giving up loses facts, not truth.
+    constexpr int kMaxSteps = 200;
+    for (int step = 0; step < kMaxSteps && !pending_.empty(); ++step) {
+      const DimConstraint next = std::move(pending_.front());
+      pending_.pop_front();
+      BATON_TRY(add(next));
+      BATON_TRY(propagate());
+      if (rewritten_) canonicaliseFacts();
+    }
+    return std::move(knowledge_);
+  }
+
+ private:
+  using AtomFacts = DimKnowledge::AtomFacts;
+
+  DimProver prover() const { return DimProver(knowledge_); }
+
+  void imply(DimExpr lhs, Relation relation, DimExpr rhs) {
+    pending_.push_back({std::move(lhs), relation, std::move(rhs)});
+  }
+
+  AtomFacts& factsOf(const Factor& atom) {
+    auto& atoms = knowledge_.atoms_;
+    auto at =
+        std::lower_bound(atoms.begin(), atoms.end(), atom, [](const AtomFacts& facts, const Factor& key) {
+          return DimNormaliser::compare(facts.atom, key) < 0;
+        });
+    if (at == atoms.end() || DimNormaliser::compare(at->atom, atom) != 0) {
+      AtomFacts facts;
+      facts.atom = atom;
+      at = atoms.insert(at, std::move(facts));
+    }
+    return *at;
+  }
+
+  Result<void> add(const DimConstraint& constraint) {
+    DimExpr difference;
+    switch (constraint.relation) {
+      case Relation::Eq:
+      case Relation::Ne: difference = constraint.lhs - constraint.rhs; break;
+      case Relation::Le: difference = constraint.rhs - constraint.lhs; break;
+      case Relation::Lt: difference = constraint.rhs - constraint.lhs - DimExpr::constant(1); break;
+      case Relation::Ge: difference = constraint.lhs - constraint.rhs; break;
+      case Relation::Gt: difference = constraint.lhs - constraint.rhs - DimExpr::constant(1); break;
+    }
+    if (difference.isTooLarge()) return success();
+    difference = prover().canonical(difference);
+    if (constraint.relation == Relation::Eq) return addZero(difference);
+    if (constraint.relation == Relation::Ne) return addNonZero(difference);
+    return addNonNegative(difference);
+  }
+
+  /// Divides by the common divisor of the terms with factors; the constant is rounded down.
+  static DimExpr reduced(const DimExpr& expr, bool& exact) {
+    int64_t common = 0;
+    int64_t constant = 0;
+    for (const Term& term : expr.terms()) {
+      if (term.coefficient == INT64_MIN) return expr;
+      if (term.factors.empty())
+        constant = term.coefficient;
+      else
+        common = std::gcd(common, term.coefficient);
+    }
+    if (common <= 1) return expr;
+    const int64_t quotient = floorQuotient(constant, common);
+    exact = quotient * common == constant;
+    DimExpr result = DimExpr::constant(quotient);
+    for (const Term& term : expr.terms())
+      if (!term.factors.empty())
+        result = result + DimNormaliser::single({term.coefficient / common, term.factors});
+    return result;
+  }
+
+  Result<void> addZero(const DimExpr& expr) {
+    if (prover().isZero(expr) == Truth::False) return contradiction();
+    if (expr.isZero()) return success();
+    bool exact = true;
+    const DimExpr difference = reduced(expr, exact);
+    if (!exact) return contradiction();
+    if (eliminate(difference)) return success();
+    const DimExpr flat = prover().withoutDivisions(difference);
+    if (flat != difference && eliminate(flat)) return success();
+    BATON_TRY(addNonNegative(difference));
+    return addNonNegative(DimExpr() - difference);
+  }
+
+  /// Solves `difference == 0` for an atom of coefficient 1 or -1: for the symbol of the
+  /// highest number, or an opaque term when there is none.
+  bool eliminate(const DimExpr& difference) {
+    const Term* best = nullptr;
+    for (const Term& term : difference.terms()) {
+      if (term.factors.size() != 1 || (term.coefficient != 1 && term.coefficient != -1)) continue;
+      const Factor& atom = term.factors[0];
+      if (mentions(difference - DimNormaliser::single(term), atom)) continue;
+      if (atom.opaque) {
+        if (atom.opaque->op == DimOp::TooLarge || mentions(atom.opaque->a, atom) || best) continue;
+      } else if (best && !best->factors[0].opaque && best->factors[0].symbol > atom.symbol) {
+        continue;
+      }
+      best = &term;
+    }
+    if (!best) return false;
+    const Factor atom = best->factors[0];
+    const DimExpr rest = difference - DimNormaliser::single(*best);
+    const DimExpr value = best->coefficient == 1 ? DimExpr() - rest : rest;
+    if (value.isTooLarge()) return false;
+    // What was known of the atom now holds for the expression.
+    const AtomFacts before = factsOf(atom);
+    implyAll(value, before);
+    factsOf(atom).equals = value;
+    if (atom.opaque) learnFromEqual(*atom.opaque, value);
+    rewritten_ = true;
+    return true;
+  }
+
+  void implyAll(const DimExpr& value, const AtomFacts& facts) {
+    if (facts.range.low != INT64_MIN) imply(value, Relation::Ge, DimExpr::constant(facts.range.low));
+    if (facts.range.high != INT64_MAX) imply(value, Relation::Le, DimExpr::constant(facts.range.high));
+    if (facts.modulus > 1)
+      imply(floorMod(value, DimExpr::constant(facts.modulus)), Relation::Eq,
+            DimExpr::constant(facts.residue));
+  }
+
+  void learnFromEqual(const DimOpaque& operation, const DimExpr& value) {
+    if (operation.op != DimOp::FloorMod) return;
+    // floor_mod(atom + c, m) == r
+    const auto modulus = operation.b.asConstant();
+    const auto residue = value.asConstant();
+    if (!modulus || *modulus <= 0 || !residue) return;
+    DimExpr base = operation.a;
+    int64_t offset = 0;
+    if (!base.terms().empty() && base.terms().back().factors.empty()) {
+      offset = base.terms().back().coefficient;
+      base = base - DimExpr::constant(offset);
+    }
+    if (base.terms().size() != 1 || base.terms()[0].coefficient != 1 || base.terms()[0].factors.size() != 1)
+      return;
+    AtomFacts& facts = factsOf(base.terms()[0].factors[0]);
+    const auto wanted = DimCongruence::make(*modulus, static_cast<__int128>(*residue) - offset);
+    const auto both = DimCongruence::meet({facts.modulus, facts.residue}, wanted);
+    if (!both) return;  // isZero saw the contradiction, or it is beyond us
+    facts.modulus = both->modulus;
+    facts.residue = both->residue;
+  }
+
+  Result<void> addNonZero(const DimExpr& difference) {
+    if (prover().isZero(difference) == Truth::True) return contradiction();
+    auto& all = knowledge_.nonZero_;
+    if (!difference.isConstant() && std::find(all.begin(), all.end(), difference) == all.end())
+      all.push_back(difference);
+    return success();
+  }
+
+  Result<void> addNonNegative(const DimExpr& expr) {
+    if (const auto value = expr.asConstant()) {
+      if (*value < 0) return contradiction();
+      return success();
+    }
+    bool exact = true;
+    const DimExpr bound = reduced(expr, exact);
+    if (prover().isNonNegative(DimExpr() - bound - DimExpr::constant(1))) return contradiction();
+    const auto all = bound.terms();
+    const bool hasConstant = all.back().factors.empty();
+    if (all.size() == (hasConstant ? 2u : 1u) && all[0].factors.size() == 1)
+      return tighten(all[0], hasConstant ? Wide{all[1].coefficient} : Wide{0});
+    if (prover().isNonNegative(bound)) return success();
+    knowledge_.nonNegative_.push_back(bound);
+    return success();
+  }
+
+  /// term + rest >= 0 for a term with one factor.
+  Result<void> tighten(const Term& term, Wide rest) {
+    const Wide k = term.coefficient;
+    DimInterval bound;
+    const auto floorOf = [](Wide a, Wide b) { return a / b - (a % b < 0 ? 1 : 0); };
+    if (k > 0)
+      bound.low = -floorOf(rest, k);
+    else
+      bound.high = floorOf(rest, -k);
+    return restrict(term.factors[0], bound);
+  }
+
+  Result<void> restrict(const Factor& atom, const DimInterval& bound) {
+    const DimInterval known = prover().interval(atom);
+    const DimInterval both = intersect(known, bound);
+    if (both.isEmpty()) return contradiction();
+    if (both.low == known.low && both.high == known.high) return success();
+    const DimRange range = both.range();
+    AtomFacts& facts = factsOf(atom);
+    if (facts.range == range) return success();
+    facts.range = range;
+    changed_ = true;
+    if (range.low == range.high || facts.equals) rewritten_ = true;
+    if (facts.equals) implyAll(*facts.equals, facts);
+    if (atom.opaque) learnFromRange(*atom.opaque, range);
+    return success();
+  }
+
+  void learnFromRange(const DimOpaque& operation, DimRange range) {
+    const bool below = range.high != INT64_MAX;
+    const bool above = range.low != INT64_MIN;
+    const DimExpr low = DimExpr::constant(range.low);
+    const DimExpr high = DimExpr::constant(range.high);
+    switch (operation.op) {
+      case DimOp::FloorDiv: {
+        const auto divisor = operation.b.asConstant();
+        if (!divisor || *divisor <= 0) return;
+        if (above) imply(operation.a, Relation::Ge, low * operation.b);
+        if (below) imply(operation.a, Relation::Lt, (high + DimExpr::constant(1)) * operation.b);
+        return;
+      }
+      case DimOp::Min:
+        if (!above) return;
+        imply(operation.a, Relation::Ge, low);
+        imply(operation.b, Relation::Ge, low);
+        return;
+      case DimOp::Max:
+        if (!below) return;
+        imply(operation.a, Relation::Le, high);
+        imply(operation.b, Relation::Le, high);
+        return;
+      case DimOp::FloorMod:
+      case DimOp::CeilDiv:
+      case DimOp::TooLarge: return;
+    }
+  }
+
+  /// Bounds of single atoms from the facts that have several.
+  Result<void> propagate() {
+    constexpr int kMaxRounds = 4;
+    changed_ = true;
+    for (int round = 0; round < kMaxRounds && changed_; ++round) {
+      changed_ = false;
+      const auto facts = knowledge_.nonNegative_;
+      for (const DimExpr& fact : facts)
+        for (const Term& term : fact.terms()) {
+          if (term.factors.size() != 1) continue;
+          const DimInterval rest = prover().interval(fact - DimNormaliser::single(term));
+          if (rest.high < DimInterval::kInfinite) BATON_TRY(tighten(term, rest.high));
+        }
+      const auto nonZero = knowledge_.nonZero_;
+      for (const DimExpr& expr : nonZero) BATON_TRY(excludeZero(expr));
+      const auto atoms = knowledge_.atoms_;
+      for (const AtomFacts& atom : atoms) BATON_TRY(snapToResidue(atom.atom));
+    }
+    return success();
+  }
+
+  Result<void> excludeZero(const DimExpr& expr) {
+    const auto all = expr.terms();
+    const bool hasConstant = !all.empty() && all.back().factors.empty();
+    if (all.size() != (hasConstant ? 2u : 1u) || all[0].factors.size() != 1) return success();
+    const Wide constant = hasConstant ? all[1].coefficient : 0;
+    if (constant % all[0].coefficient != 0) return success();
+    const Wide excluded = -constant / all[0].coefficient;
+    DimInterval range = prover().interval(all[0].factors[0]);
+    if (range.low == excluded) ++range.low;
+    if (range.high == excluded) --range.high;
+    return restrict(all[0].factors[0], range);
+  }
+
+  Result<void> snapToResidue(const Factor& atom) {
+    const DimCongruence values = prover().congruence(atom);
+    if (values.modulus <= 1) return success();
+    DimInterval range = prover().interval(atom);
+    const auto remainder = [&](Wide value) {
+      const Wide rest = (value - values.residue) % values.modulus;
+      return rest < 0 ? rest + values.modulus : rest;
+    };
+    if (range.low > -DimInterval::kInfinite && remainder(range.low) != 0)
+      range.low += values.modulus - remainder(range.low);
+    if (range.high < DimInterval::kInfinite) range.high -= remainder(range.high);
+    return restrict(atom, range);
+  }
+
+  /// Facts are about canonical expressions: after an equality, what it changes is taken
+  /// out and assumed again.
+  void canonicaliseFacts() {
+    rewritten_ = false;
+    const DimKnowledge before = knowledge_;
+    const DimProver prover(before);
+    std::vector<AtomFacts> atoms;
+    for (const AtomFacts& facts : before.atoms_) {
+      if (facts.atom.opaque) {
+        const DimOpaque& inner = *facts.atom.opaque;
+        const DimExpr key = DimExpr::opaque(inner.op, prover.canonical(inner.a), prover.canonical(inner.b));
+        if (key != atomExpr(facts.atom)) {
+          if (facts.equals) imply(key, Relation::Eq, *facts.equals);
+          implyAll(key, facts);
+          continue;
+        }
+      }
+      atoms.push_back(facts);
+      if (facts.equals) atoms.back().equals = prover.canonical(*facts.equals);
+    }
+    knowledge_.atoms_ = std::move(atoms);
+    const auto keep = [&](std::vector<DimExpr>& all, Relation relation) {
+      std::vector<DimExpr> kept;
+      for (DimExpr& expr : all) {
+        DimExpr next = prover.canonical(expr);
+        if (next == expr)
+          kept.push_back(std::move(expr));
+        else
+          imply(std::move(next), relation, DimExpr());
+      }
+      all = std::move(kept);
+    };
+    keep(knowledge_.nonNegative_, Relation::Ge);
+    keep(knowledge_.nonZero_, Relation::Ne);
+  }
+
+  DimKnowledge knowledge_;
+  std::deque<DimConstraint> pending_;
+  bool changed_ = false;    // a range, in this round
+  bool rewritten_ = false;  // what canonical() gives, since the facts were last made canonical
+};
+
+void DimKnowledge::addExtent(DimSymbol symbol) {
+  // Cannot fail for a symbol that is new; for one that is known to be negative it is a
+  // contradiction that assume() of whatever comes next, or the run-time check, reports.
+  (void)assume({DimExpr::symbol(symbol), Relation::Ge, DimExpr()});
+}
+
+Result<void> DimKnowledge::assume(const DimConstraint& constraint) {
+  BATON_TRY_ASSIGN(*this, DimAssumption(*this).run(constraint));
+  return success();
+}
+
+DimRange DimKnowledge::rangeOf(const DimExpr& expr) const {
+  const DimProver prover(*this);
+  const DimExpr canonical = prover.canonical(expr);
+  return intersect(prover.interval(canonical), prover.interval(expr)).range();
+}
+
+DimExpr DimKnowledge::canonical(const DimExpr& expr) const { return DimProver(*this).canonical(expr); }
+
+Truth DimKnowledge::decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const {
+  const DimProver prover(*this);
+  const auto nonNegative = [&](const DimExpr& expr) {
+    if (prover.isNonNegative(expr)) return Truth::True;
+    if (prover.isNonNegative(DimExpr() - expr - DimExpr::constant(1))) return Truth::False;
+    return Truth::Unknown;
+  };
+  const DimExpr one = DimExpr::constant(1);
+  switch (relation) {
+    case Relation::Eq: return prover.isZero(lhs - rhs);
+    case Relation::Ne: {
+      const Truth equal = prover.isZero(lhs - rhs);
+      if (equal == Truth::Unknown) return equal;
+      return equal == Truth::True ? Truth::False : Truth::True;
+    }
+    case Relation::Lt: return nonNegative(rhs - lhs - one);
+    case Relation::Le: return nonNegative(rhs - lhs);
+    case Relation::Gt: return nonNegative(lhs - rhs - one);
+    case Relation::Ge: return nonNegative(lhs - rhs);
+  }
+  return Truth::Unknown;
+}
+
+}  // namespace baton

@@ -1,0 +1,50 @@
+// Inside of DimKnowledge: what follows from a set of facts. Stateless beyond a reference to
+// the knowledge; every answer errs towards "unknown". Recursion is bounded by the depth of
+// expressions and by the effort stated here.
+#pragma once
+
+#include "base/dim.h"
+#include "base/dim_bounds.h"
+
+namespace baton {
+
+class DimProver {
+ public:
+  using Factor = DimExpr::Factor;
+  using Term = DimExpr::Term;
+
+  explicit DimProver(const DimKnowledge& knowledge) : knowledge_(knowledge) {}
+
+  DimExpr canonical(const DimExpr& expr) const;
+  DimInterval interval(const DimExpr& expr) const;
+  DimCongruence congruence(const DimExpr& expr) const;
+  Truth isZero(const DimExpr& difference) const;
+  bool isNonNegative(const DimExpr& expr) const;
+
+  DimInterval interval(const Factor& atom) const;
+  DimCongruence congruence(const Factor& atom) const;
+  /// Floor divisions by constants multiplied away: a positive multiple of the argument.
+  DimExpr withoutDivisions(const DimExpr& expr) const;
+
+ private:
+  struct Effort {
+    int splits = 3;                ///< minima and maxima taken apart on one path
+    int combinations = 2;          ///< facts subtracted on one path
+    int attempts = 400;            ///< in all
+    std::vector<DimExpr> assumed;  ///< facts of this path, beside the knowledge
+  };
+
+  const DimKnowledge::AtomFacts* find(const Factor& atom) const;
+  DimExpr canonicalOnce(const DimExpr& expr) const;
+  DimExpr canonicalAtom(const Factor& atom) const;
+  DimExpr resolve(DimOp op, const DimExpr& a, const DimExpr& b) const;
+  bool prove(const DimExpr& expr, Effort& effort) const;
+  bool proveWith(const DimExpr& expr, const DimExpr& fact, Effort& effort) const;
+
+  const DimKnowledge& knowledge_;
+};
+
+/// a / b where b divides a as polynomials; nothing otherwise.
+std::optional<DimExpr> dividesExactly(const DimExpr& a, const DimExpr& b);
+
+}  // namespace baton

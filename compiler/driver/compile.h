@@ -1,0 +1,73 @@
+// The whole compiler as one function: program text and options in, an executable (or the
+// text of an intermediate form) and diagnostics out. No file is opened and nothing is
+// printed; include/baton/compiler.h and the commands are thin layers over this.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "bytecode/program.h"
+#include "compiler/frontend/diagnostic.h"
+
+namespace baton::driver {
+
+/// What comes out.
+enum class Emit : uint8_t {
+  Executable,  ///< a bytecode::Program, and its bytes
+  Ir,          ///< as parsed, before typing
+  Types,       ///< typed, before any pass
+  Lowered,     ///< the IR after all passes, which lowering starts from
+  Lir,         ///< after the passes of its own, registers allocated
+  Loop,        ///< loop IR of every kernel
+  Llvm,        ///< LLVM IR of every kernel, for the first CPU level
+  Assembly,    ///< .vmasm
+};
+
+struct Source {
+  std::string name;  ///< as diagnostics name it
+  std::string text;
+};
+
+/// Bytes of a weights file (.npz, .npy or .safetensors); borrowed for the duration of the call.
+struct Params {
+  std::string name;
+  std::span<const std::byte> bytes;
+};
+
+struct CompileOptions {
+  int level = 3;                                      ///< 0 to 3
+  std::vector<std::string> cpuLevels;                 ///< "native", "x86-64-v3", ...; empty: native
+  bool isPortable = false;                            ///< keep the kernels as loop IR, too
+  bool hasNativeCode = true;                          ///< false: loop IR only (needs isPortable)
+  std::vector<Params> params;                         ///< values for `param @w`
+  std::vector<std::string> entries;                   ///< functions to export; empty: main
+  std::vector<std::pair<std::string, int64_t>> dims;  ///< named extents of entry points to fix
+  std::vector<std::string> disabledPasses;
+  std::vector<std::string> printBefore;  ///< passes by name; "all" for every one
+  std::vector<std::string> printAfter;
+  bool verifyEach = false;
+  bool timePasses = false;
+  Emit emit = Emit::Executable;
+  std::string moduleName;  ///< of the executable's meta; empty: of the first source
+};
+
+struct CompileOutput {
+  std::optional<bytecode::Program> program;  ///< Emit::Executable
+  std::string text;                          ///< the other kinds
+  frontend::Diagnostics diagnostics;         ///< warnings, and the errors when it failed
+  std::vector<ir::SourceFile> sources;       ///< that the diagnostics' locations refer to
+  std::string log;                           ///< of printBefore, printAfter and timePasses
+};
+
+/// Errors in the program are diagnostics, and the result then has neither program nor
+/// text. An Error is something else: options that make no sense (InvalidArgument), a
+/// weights file that cannot be read, or a defect of ours (Internal).
+Result<CompileOutput> compile(std::vector<Source> sources, const CompileOptions& options);
+
+}  // namespace baton::driver
