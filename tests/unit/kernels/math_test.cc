@@ -79,7 +79,8 @@ TEST_CASE("transcendentals: every thousandth float and all special ranges are wi
         }
     INFO(function.name << " f32: worst " << worst << " ulp at " << worstAt);
     CHECK(worst <= kLimitUlp);
-    if (std::getenv("BATON_SHOW_ULP") != nullptr) WARN(function.name << " f32: " << worst << " at " << worstAt);
+    if (std::getenv("BATON_SHOW_ULP") != nullptr)
+      WARN(function.name << " f32: " << worst << " at " << worstAt);
   }
 }
 
@@ -110,7 +111,8 @@ TEST_CASE("transcendentals: random doubles are within 4 ulp") {
           tryValue(sign * std::bit_cast<double>(std::bit_cast<int64_t>(center) + step));
     INFO(function.name << " f64: worst " << worst << " ulp at " << worstAt);
     CHECK(worst <= kLimitUlp);
-    if (std::getenv("BATON_SHOW_ULP") != nullptr) WARN(function.name << " f64: " << worst << " at " << worstAt);
+    if (std::getenv("BATON_SHOW_ULP") != nullptr)
+      WARN(function.name << " f64: " << worst << " at " << worstAt);
   }
 }
 
