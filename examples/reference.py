@@ -21,7 +21,7 @@ def load(path):
 
 def lstm(data, out):
     w = load(data / "lstm_weights.npz")
-    for n in (0, 1, 26):
+    for n in (0, 1, 3, 26):
         words = load(data / f"lstm_inputs_{n}.npz")["words"]
         h = np.zeros((1, 512))
         c = np.zeros((1, 512))
