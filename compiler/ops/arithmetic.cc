@@ -17,8 +17,9 @@ std::optional<int> broadcastRank(const StructureContext& context) {
 }
 
 /// Elements of an integer or bool result, from the elements of both operands where one broadcasts.
+/// `cannotWrap`: whenever `f` gives an expression, its value lies between those of the operands and 0.
 std::optional<std::vector<DimExpr>> combineValues(
-    DimsContext& context, const TensorDims& result,
+    DimsContext& context, const TensorDims& result, bool cannotWrap,
     const std::function<std::optional<DimExpr>(const DimExpr&, const DimExpr&)>& f) {
   const DType dtype = context.dtype(0);
   const std::vector<DimExpr>* a = context.values(0);
@@ -31,7 +32,9 @@ std::optional<std::vector<DimExpr>> combineValues(
     const DimExpr& right = (*b)[b->size() == 1 ? 0 : i];
     std::optional<DimExpr> value = f(left, right);
     if (!value) return std::nullopt;
-    if (!(*value == left) && !(*value == right) && !fitsDType(context, *value, dtype)) return std::nullopt;
+    const bool isOperand = *value == left || *value == right;
+    if (value->isTooLarge() || (!cannotWrap && !isOperand && !fitsDType(context, *value, dtype)))
+      return std::nullopt;
     out.push_back(std::move(*value));
   }
   return out;
@@ -39,11 +42,12 @@ std::optional<std::vector<DimExpr>> combineValues(
 
 std::optional<std::vector<DimExpr>> compareValues(DimsContext& context, const TensorDims& result,
                                                   Relation relation) {
-  return combineValues(context, result, [&](const DimExpr& a, const DimExpr& b) -> std::optional<DimExpr> {
-    const Truth truth = context.decide(a, relation, b);
-    if (truth == Truth::Unknown) return std::nullopt;
-    return DimExpr::constant(truth == Truth::True ? 1 : 0);
-  });
+  return combineValues(context, result, true,
+                       [&](const DimExpr& a, const DimExpr& b) -> std::optional<DimExpr> {
+                         const Truth truth = context.decide(a, relation, b);
+                         if (truth == Truth::Unknown) return std::nullopt;
+                         return DimExpr::constant(truth == Truth::True ? 1 : 0);
+                       });
 }
 
 bool isPositive(DimsContext& context, const DimExpr& expr) {
@@ -79,15 +83,15 @@ Result<std::vector<TensorDims>> broadcastDims(const OpCall& call, DimsContext& c
 }
 
 std::optional<std::vector<DimExpr>> addValues(const OpCall&, DimsContext& context, const TensorDims& result) {
-  return combineValues(context, result, [](const DimExpr& a, const DimExpr& b) { return a + b; });
+  return combineValues(context, result, false, [](const DimExpr& a, const DimExpr& b) { return a + b; });
 }
 std::optional<std::vector<DimExpr>> subtractValues(const OpCall&, DimsContext& context,
                                                    const TensorDims& result) {
-  return combineValues(context, result, [](const DimExpr& a, const DimExpr& b) { return a - b; });
+  return combineValues(context, result, false, [](const DimExpr& a, const DimExpr& b) { return a - b; });
 }
 std::optional<std::vector<DimExpr>> multiplyValues(const OpCall&, DimsContext& context,
                                                    const TensorDims& result) {
-  return combineValues(context, result, [](const DimExpr& a, const DimExpr& b) { return a * b; });
+  return combineValues(context, result, false, [](const DimExpr& a, const DimExpr& b) { return a * b; });
 }
 
 namespace {
@@ -95,10 +99,12 @@ namespace {
 /// Where neither can be negative, both ways of rounding agree; floor needs only the divisor.
 std::optional<std::vector<DimExpr>> divisionValues(DimsContext& context, const TensorDims& result, DimOp op,
                                                    bool isFloor) {
-  return combineValues(context, result, [&](const DimExpr& a, const DimExpr& b) -> std::optional<DimExpr> {
-    if (!isPositive(context, b) || (!isFloor && !isNonNegative(context, a))) return std::nullopt;
-    return DimExpr::opaque(op, a, b);
-  });
+  return combineValues(context, result, true,
+                       [&](const DimExpr& a, const DimExpr& b) -> std::optional<DimExpr> {
+                         if (!isPositive(context, b) || (!isFloor && !isNonNegative(context, a)))
+                           return std::nullopt;
+                         return DimExpr::opaque(op, a, b);
+                       });
 }
 
 }  // namespace
@@ -121,11 +127,11 @@ std::optional<std::vector<DimExpr>> floorModValues(const OpCall&, DimsContext& c
 }
 std::optional<std::vector<DimExpr>> maximumValues(const OpCall&, DimsContext& context,
                                                   const TensorDims& result) {
-  return combineValues(context, result, [](const DimExpr& a, const DimExpr& b) { return max(a, b); });
+  return combineValues(context, result, true, [](const DimExpr& a, const DimExpr& b) { return max(a, b); });
 }
 std::optional<std::vector<DimExpr>> minimumValues(const OpCall&, DimsContext& context,
                                                   const TensorDims& result) {
-  return combineValues(context, result, [](const DimExpr& a, const DimExpr& b) { return min(a, b); });
+  return combineValues(context, result, true, [](const DimExpr& a, const DimExpr& b) { return min(a, b); });
 }
 std::optional<std::vector<DimExpr>> equalValues(const OpCall&, DimsContext& context,
                                                 const TensorDims& result) {

@@ -85,7 +85,9 @@ Result<std::optional<StructureResult>> stackStructure(const OpCall& call, Struct
   BATON_TRY(newAxis(call, StackAttrs{*call.attrs}.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank + 1, static_cast<int64_t>(call.inputCount));
+  std::optional<int64_t> length;
+  if (*rank == 0) length = static_cast<int64_t>(call.inputCount);
+  return oneResult(*dtype, *rank + 1, length);
 }
 
 Result<std::vector<TensorDims>> stackDims(const OpCall& call, DimsContext& context) {

@@ -62,9 +62,10 @@ Result<std::optional<StructureResult>> expandDimsStructure(const OpCall& call, S
   BATON_TRY(newAxis(call, attrs.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  std::optional<int64_t> length = context.length(0);
-  if (*rank == 0) length = 1;
-  return oneResult(*dtype, *rank + static_cast<int>(attrs.numNewaxis()), length);
+  const int resultRank = *rank + static_cast<int>(attrs.numNewaxis());
+  std::optional<int64_t> length;
+  if (resultRank == 1) length = *rank == 0 ? 1 : context.length(0);
+  return oneResult(*dtype, resultRank, length);
 }
 
 Result<std::vector<TensorDims>> expandDimsDims(const OpCall& call, DimsContext& context) {

@@ -169,6 +169,9 @@ struct OpDef {
 /// A message with `{i}` replaced by the i-th value.
 std::string formatDimMessage(std::string_view message, std::span<const std::string> values);
 
+/// The defaults of every attribute that has one.
+ir::Attrs defaultAttrs(const OpDef& op);
+
 /// How messages call an input: "weight", "element 2 of the data".
 std::string inputName(const OpCall& call, size_t input);
 

@@ -97,76 +97,87 @@ class ShapeWalk {
     return success();
   }
 
-  /// An extent as it stands; where an element of the second input may turn out to be 0 or
-  /// -1, an expression that covers these cases.
+  /// An extent as it stands. Elements of an input that come out as 0 or -1 mean what these
+  /// mean in an attribute.
   Result<void> plain(const DimExpr& value) {
-    const bool isPositive = context_.decide(value, Relation::Gt, DimExpr()) == Truth::True;
-    if (isPositive || value.isConstant() || newShape(call_).attribute != nullptr) {
-      if (!isPositive && !value.isConstant())
-        BATON_TRY(context_.require(
-            value, Relation::Ge, DimExpr(),
-            fmt::format("reshape: element {} of the new shape is negative ({{0}})", result_.size())));
+    const std::string place = fmt::format("reshape: element {} of the new shape", result_.size());
+    if (value.isConstant() || context_.decide(value, Relation::Gt, DimExpr()) == Truth::True) {
       push(value);
-      ++at_;
-      return success();
+    } else if (newShape(call_).attribute != nullptr) {
+      BATON_TRY(context_.require(value, Relation::Ge, DimExpr(), place + " is negative ({0})"));
+      push(value);
+    } else if (context_.decide(value, Relation::Ge, DimExpr()) == Truth::True) {
+      // An extent of some tensor. Where it may be 0 and that would mean another extent, the
+      // result is not worth its complexity: the run is stopped.
+      if (!allowsZero() && !vanishesWith(value))
+        BATON_TRY(context_.require(value, Relation::Ge, one(),
+                                   place + " is {0}, which stands for an extent of the data"));
+      push(value);
+    } else {
+      BATON_TRY(anything(value, place));
     }
-    if (context_.decide(value, Relation::Ge, DimExpr()) != Truth::True) {
-      BATON_TRY(context_.require(
-          value, Relation::Ge, DimExpr::constant(-1),
-          fmt::format("reshape: element {} of the new shape is {{0}}; expected -1 or more", result_.size())));
-      const DimExpr isInferred = max(DimExpr() - value, DimExpr());
-      infersHere_.resize(result_.size());
-      infersHere_.push_back(isInferred);
-    }
+    ++at_;
+    return success();
+  }
+
+  /// Whether the extent of the data at this position is 0 whenever `value` is.
+  bool vanishesWith(const DimExpr& value) const {
+    if (at_ >= data_.size()) return false;
+    if (data_[at_] == value) return true;
+    const std::optional<DimSymbol> symbol = value.asSymbol();
+    if (!symbol) return false;
+    return data_[at_]
+        .substitute([&](DimSymbol s) { return s == *symbol ? std::optional(DimExpr()) : std::nullopt; })
+        .isZero();
+  }
+
+  /// An element of which nothing is known: an expression that covers extents, 0 and -1.
+  Result<void> anything(const DimExpr& value, const std::string& place) {
+    BATON_TRY(
+        context_.require(value, Relation::Ge, DimExpr::constant(-1), place + " is {0}; expected -1 or more"));
+    infersHere_.resize(result_.size());
+    infersHere_.push_back(max(DimExpr() - value, DimExpr()));
     DimExpr extent = max(value, DimExpr());
-    if (!allowsZero()) {
+    if (!allowsZero() && at_ < data_.size()) {
       const DimExpr isZero = max(one() - max(value, DimExpr() - value), DimExpr());
-      if (at_ < data_.size())
-        extent = extent + isZero * data_[at_];
-      else
-        BATON_TRY(context_.require(
-            value, Relation::Ne, DimExpr(),
-            fmt::format("reshape: 0 in the new shape stands for extent {} of the data, which has {}", at_,
-                        data_.size())));
+      extent = extent + isZero * data_[at_];
+    } else if (!allowsZero()) {
+      BATON_TRY(
+          context_.require(value, Relation::Ne, DimExpr(),
+                           fmt::format("{} is {{0}}, which stands for extent {} of the data, which has {}",
+                                       place, at_, data_.size())));
     }
     push(std::move(extent));
-    ++at_;
     return success();
   }
 
   Result<std::vector<DimExpr>> finish() {
     infersHere_.resize(result_.size());
-    // Equal extents cancel, so that what remains is simple and 0 divides nothing.
+    // Equal extents cancel where -1 is inferred, so that what remains is simple.
     std::vector<DimExpr> total = data_;
     std::vector<DimExpr> known;
-    DimExpr inferredCount;
+    DimExpr inferredCount = DimExpr::constant(inferred_ ? 1 : 0);
     for (size_t i = 0; i < result_.size(); ++i) {
       if (i == inferred_) continue;
       const bool isDoubtful = !infersHere_[i].isZero();
       inferredCount = inferredCount + infersHere_[i];
+      // Of a doubtful one the extent is 0 where it is inferred: 1 for the product of the others.
       if (isDoubtful || !cancel(total, result_[i])) known.push_back(result_[i] + infersHere_[i]);
     }
-    const DimExpr dividend = product(total);
-    const DimExpr divisor = product(known);
-    const DimExpr rest = context_.decide(divisor, Relation::Ge, one()) == Truth::True
-                             ? floorDiv(dividend, divisor)
-                             : floorDiv(dividend, max(divisor, one()));
-    if (inferred_) {
-      result_[*inferred_] = rest;
-      inferredCount = inferredCount + one();
-    }
     if (!inferredCount.isConstant())
-      BATON_TRY(context_.require(inferredCount, Relation::Le, one(),
-                                 "reshape: the new shape holds more than one -1 ({0})"));
-    for (size_t i = 0; i < result_.size(); ++i)
-      if (!infersHere_[i].isZero()) result_[i] = result_[i] + infersHere_[i] * rest;
+      BATON_TRY(
+          context_.require(inferredCount, Relation::Le, one(), "reshape: the new shape holds {0} times -1"));
+    if (!inferredCount.isZero()) {
+      DimExpr divisor = product(known);
+      if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
+      const DimExpr rest = floorDiv(product(total), divisor);
+      if (inferred_) result_[*inferred_] = rest;
+      for (size_t i = 0; i < result_.size(); ++i) result_[i] = result_[i] + infersHere_[i] * rest;
+    }
     std::vector<DimExpr> shown = data_;
     shown.insert(shown.end(), result_.begin(), result_.end());
-    const DimExpr factor = inferred_                ? rest
-                           : inferredCount.isZero() ? one()
-                                                    : max(one() - inferredCount, inferredCount * rest);
     BATON_TRY(context_.require(
-        dividend, Relation::Eq, divisor * factor,
+        product(data_), Relation::Eq, product(result_),
         fmt::format("reshape: the shapes {} and {} have different numbers of elements",
                     shapePlaceholders(0, data_.size()), shapePlaceholders(data_.size(), result_.size())),
         std::move(shown)));

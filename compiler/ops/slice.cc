@@ -16,6 +16,8 @@ DimExpr one() { return DimExpr::constant(1); }
 /// Works for every int64: nothing overflows.
 DimExpr clampPosition(DimsContext& context, const DimExpr& position, const DimExpr& extent,
                       const DimExpr& low, const DimExpr& high) {
+  if (position.asConstant() == INT64_MAX) return high;
+  if (position.asConstant() == INT64_MIN) return low;
   DimExpr absolute;
   if (context.decide(position, Relation::Ge, DimExpr()) == Truth::True)
     absolute = position;
