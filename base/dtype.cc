@@ -110,8 +110,27 @@ float toFloat(BFloat16 value) { return std::bit_cast<float>(static_cast<uint32_t
 
 Half toHalf(double value) { return {roundToSmallFloat<5, 10>(value)}; }
 BFloat16 toBFloat16(double value) { return {roundToSmallFloat<8, 7>(value)}; }
-Half toHalf(float value) { return toHalf(static_cast<double>(value)); }
-BFloat16 toBFloat16(float value) { return toBFloat16(static_cast<double>(value)); }
+
+Half toHalf(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & 0x7FFFFFFFu;
+  const auto sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  if (magnitude > 0x7F800000u) return {0x7E00};
+  if (magnitude >= 0x477FF000u) return {static_cast<uint16_t>(sign | 0x7C00u)};  // 65520 and more
+  if (magnitude < 0x38800000u) {  // below 2^-14: in units of 2^-24, which the addition rounds to
+    const float units = std::bit_cast<float>(magnitude) + 0.5f;
+    return {static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(units) - 0x3F000000u))};
+  }
+  // 13 bits go; the carry of the rounding may reach the exponent.
+  const uint32_t rounded = magnitude + 0xFFFu + ((magnitude >> 13) & 1u);
+  return {static_cast<uint16_t>(sign | ((rounded - (112u << 23)) >> 13))};
+}
+
+BFloat16 toBFloat16(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return {0x7FC0};
+  return {static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16)};
+}
 
 uint64_t convertScalar(uint64_t bits, DType from, DType to) {
   return dispatchDType(from, [&](auto fromTag) {

@@ -39,7 +39,8 @@ Ratio sampleRatio(const Workload& workload, const Workload& limit, const Sampler
   std::vector<double> times;
   Ratio result;
   double before = seconds(limit, limitRuns);
-  for (int attempt = 0; attempt < options.maxAttempts && static_cast<int>(ratios.size()) < options.samples; ++attempt) {
+  for (int attempt = 0; attempt < options.maxAttempts && static_cast<int>(ratios.size()) < options.samples;
+       ++attempt) {
     const double took = seconds(workload, workloadRuns);
     const double after = seconds(limit, limitRuns);
     if (std::fabs(after - before) <= options.maxDrift * std::min(before, after)) {

@@ -18,11 +18,11 @@ struct Workload {
 /// Median and spread of a ratio over the accepted samples.
 struct Ratio {
   double median = 0;
-  double low = 0;    ///< 10th percentile
-  double high = 0;   ///< 90th percentile
+  double low = 0;            ///< 10th percentile
+  double high = 0;           ///< 90th percentile
   double secondsPerRun = 0;  ///< median time of one run of the workload, for orientation only
   int accepted = 0;
-  int discarded = 0; ///< pairs whose limit moved by more than 5 %
+  int discarded = 0;  ///< pairs whose limit moved by more than 5 %
 };
 
 struct SamplerOptions {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -131,6 +132,14 @@ struct DebugInfo {
   std::vector<Position> positions;
 };
 
+/// A bundled case for `vm-run --bundled-tests`, in value text.
+struct TestCase {
+  std::string name;
+  std::string entryPoint;
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
 struct Meta {
   std::string name;
   std::string compilerVersion;
@@ -158,6 +167,7 @@ struct Program {
   std::vector<NativeImage> images;
   std::vector<std::string> loops;  ///< empty, or loop-IR text per kernel ("" where there is none)
   DebugInfo debug;
+  std::vector<TestCase> tests;
   std::vector<std::unique_ptr<ByteStorage>> storage;
 };
 

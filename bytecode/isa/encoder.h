@@ -46,6 +46,11 @@ class Encoder {
   void bind(Label label);
   /// Word offset of the next instruction.
   uint32_t offset() const { return static_cast<uint32_t>(words_.size()); }
+  /// Appends a word as it is, instruction or not.
+  void word(uint64_t word) {
+    words_.push_back(word);
+    end();
+  }
   /// The finished code, targets resolved; every label used must be bound (checked).
   std::vector<uint64_t> finish();
 

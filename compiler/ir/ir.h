@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/dim.h"
@@ -25,7 +25,10 @@ struct Obligation {
   DimExpr lhs;
   Relation relation = Relation::Eq;
   DimExpr rhs;
-  std::string message;  ///< "nn.dense: dimension 1 of the data does not match dimension 1 of the weight"
+  /// "nn.dense: dimension 1 of the data ({0}) does not match dimension 1 of the weight ({1})":
+  /// `{i}` is the value of shown[i].
+  std::string message;
+  std::vector<DimExpr> shown;
 };
 
 struct Binding {
@@ -75,6 +78,8 @@ struct Function {
   std::string doc;
   bool isExported = false;
   SourceLocation location;
+  /// Where the operands of a binding (by its variable) stand in the text; for messages of typing only.
+  std::unordered_map<VarId, std::vector<SourceLocation>> operandLocations;
 
   std::vector<VarInfo> vars;
   std::vector<Block> blocks;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/dim.h"
@@ -20,11 +21,12 @@
 
 namespace baton::ops {
 
-enum class AttrKind : uint8_t { Bool, Int, Float, String, DType, IntList, FloatList, DimList };
+/// An IntOrIntList holds what was written: int64_t or std::vector<int64_t>.
+enum class AttrKind : uint8_t { Bool, Int, Float, String, DType, IntList, FloatList, DimList, IntOrIntList };
 
-/// One attribute. The front end checks the kind, converts (an int where a float or a list
-/// is wanted, a list of ints where dims are) and fills in defaults, so that a call always
-/// has every attribute of its schema.
+/// One attribute. The front end checks the kind, converts (an int where a float, a list or
+/// dims are wanted, a list of ints where dims are, "" to None for a DType that may be None)
+/// and fills in defaults, so that a call always has every attribute of its schema.
 struct AttrSpec {
   std::string_view name;
   AttrKind kind;
@@ -33,9 +35,33 @@ struct AttrSpec {
   ir::AttrValue defaultValue = {};
 };
 
+/// Which element types an input may have.
+enum class DTypeClass : uint8_t { Any, Numeric, Float, Integer, BoolOrInteger, Bool, Index };
+bool isInClass(DType dtype, DTypeClass types);
+/// "an integer or float type", for messages.
+std::string_view dtypeClassName(DTypeClass types);
+
+/// What fusion may do with an operator.
+enum class FusionKind : uint8_t {
+  Elementwise,  ///< an element needs the element at the same index of each input
+  Broadcast,    ///< elementwise, with inputs broadcast to the shape of the result
+  Injective,    ///< an element needs one element of an input, at an index computed from its own
+  Reduction,    ///< an element needs many elements; takes producers and consumers
+  Anchor,       ///< a loop nest of its own; takes elementwise consumers
+  Opaque,       ///< never fused
+};
+
+/// When running an operator may end in a program error, its obligations aside.
+enum class FailureKind : uint8_t {
+  Never,
+  IntegerDivision,  ///< with an integer dtype
+  IndexRange,       ///< an index out of range in mode "fast"
+};
+
 /// An input, by the name that messages use ("data", "weight").
 struct InputSpec {
   std::string_view name;
+  DTypeClass types = DTypeClass::Any;
   bool isOptional = false;  ///< only at the end of the list
   bool isList = false;      ///< one tuple of any number of tensors; at most one per operator, the last
 };
@@ -103,9 +129,11 @@ class DimsContext {
   virtual const std::vector<DimExpr>* valuesOrSymbols(size_t input) = 0;
   virtual Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const = 0;
   virtual DimRange rangeOf(const DimExpr& expr) const = 0;
-  /// Certain: nothing happens. Certainly not: an error with `message`. Unknown: one run-time check.
-  virtual Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs,
-                               std::string message) = 0;
+  /// Certain: nothing happens. Certainly not: an error with `message`. Unknown: one run-time
+  /// check. `{i}` in the message stands for the i-th of `shown`, or for lhs and rhs when that
+  /// is empty: printed when it is an error now, its value when a check fails.
+  virtual Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs, std::string message,
+                               std::vector<DimExpr> shown = {}) = 0;
   /// An extent that only the run tells (existential: whoever needs it reads it).
   virtual DimExpr fresh(std::string_view hint) = 0;
   virtual void blame(size_t input) = 0;
@@ -124,13 +152,23 @@ inline constexpr int64_t kMaxValueDims = 16;
 
 struct OpDef {
   std::string_view name;  ///< "nn.dense"
+  std::vector<std::string_view> aliases;
   std::vector<InputSpec> inputs;
   std::vector<AttrSpec> attrs;
+  std::vector<std::string_view> ignoredAttrs;  ///< accepted in text and dropped
+  uint32_t valueInputs = 0;                    ///< bit i: the shape depends on the values of input i
+  FusionKind fusion = FusionKind::Opaque;
+  FailureKind failure = FailureKind::Never;
   StructureFunction structure = nullptr;
   DimsFunction dims = nullptr;
   ValuesFunction values = nullptr;  ///< may be null: never known
-  // What lowering and passes need (fusion kind, kernel builder, ...) is added here by this room.
 };
+
+/// A message with `{i}` replaced by the i-th value.
+std::string formatDimMessage(std::string_view message, std::span<const std::string> values);
+
+/// How messages call an input: "weight", "element 2 of the data".
+std::string inputName(const OpCall& call, size_t input);
 
 class OpRegistry {
  public:
@@ -138,7 +176,13 @@ class OpRegistry {
   static const OpRegistry& instance();
   /// Null when there is none of that name. `dyn.` forms and aliases are found too.
   const OpDef* find(std::string_view name) const;
-  std::span<const OpDef* const> all() const;  ///< sorted by name
+  std::span<const OpDef* const> all() const { return byName_; }  ///< sorted by name
+
+ private:
+  OpRegistry();
+  std::vector<OpDef> ops_;
+  std::vector<const OpDef*> byName_;
+  std::vector<std::pair<std::string_view, const OpDef*>> names_;  // aliases too; sorted
 };
 
 }  // namespace baton::ops

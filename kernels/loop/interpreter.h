@@ -43,6 +43,7 @@ class InterpretedKernel {
 
  private:
   struct Program;
+  friend class InterpreterCompiler;
   explicit InterpretedKernel(std::unique_ptr<const Program> program);
   std::unique_ptr<const Program> program_;
 };

@@ -13,4 +13,9 @@ void emitInstructionViews(llvm::RecordKeeper& records, llvm::raw_ostream& os);
 void emitDescriptors(llvm::RecordKeeper& records, llvm::raw_ostream& os);
 void emitIsaDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os);
 
+void emitOpAttrs(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+void emitOpDeclarations(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+void emitOpTable(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+void emitOpDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os);
+
 }  // namespace baton::tblgen

@@ -8,14 +8,19 @@
 
 namespace {
 
-enum class Action { Opcodes, Instructions, Descriptors, IsaDocs };
+enum class Action { Opcodes, Instructions, Descriptors, IsaDocs, OpAttrs, OpDeclarations, OpTable, OpDocs };
 
 llvm::cl::opt<Action> action(
     llvm::cl::desc("What to write:"),
     llvm::cl::values(clEnumValN(Action::Opcodes, "gen-opcodes", "the list of opcodes"),
                      clEnumValN(Action::Instructions, "gen-instrs", "typed views and encoders"),
                      clEnumValN(Action::Descriptors, "gen-descs", "constexpr descriptors"),
-                     clEnumValN(Action::IsaDocs, "gen-isa-docs", "the reference page")));
+                     clEnumValN(Action::IsaDocs, "gen-isa-docs", "the reference page of the instruction set"),
+                     clEnumValN(Action::OpAttrs, "gen-op-attrs", "typed accessors of operator attributes"),
+                     clEnumValN(Action::OpDeclarations, "gen-op-decls",
+                                "functions that operator records name"),
+                     clEnumValN(Action::OpTable, "gen-op-table", "the table of operators"),
+                     clEnumValN(Action::OpDocs, "gen-op-docs", "the reference page of the operators")));
 
 bool runAction(llvm::raw_ostream& os, llvm::RecordKeeper& records) {
   switch (action) {
@@ -23,6 +28,10 @@ bool runAction(llvm::raw_ostream& os, llvm::RecordKeeper& records) {
     case Action::Instructions: baton::tblgen::emitInstructionViews(records, os); break;
     case Action::Descriptors: baton::tblgen::emitDescriptors(records, os); break;
     case Action::IsaDocs: baton::tblgen::emitIsaDocs(records, os); break;
+    case Action::OpAttrs: baton::tblgen::emitOpAttrs(records, os); break;
+    case Action::OpDeclarations: baton::tblgen::emitOpDeclarations(records, os); break;
+    case Action::OpTable: baton::tblgen::emitOpTable(records, os); break;
+    case Action::OpDocs: baton::tblgen::emitOpDocs(records, os); break;
   }
   return false;
 }

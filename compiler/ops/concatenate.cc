@@ -1,0 +1,68 @@
+// concatenate: tensors one after the other along an axis.
+#include <fmt/format.h>
+
+#include "compiler/ops/declarations.h"
+#include "compiler/ops/relations.h"
+
+namespace baton::ops {
+
+Result<std::optional<StructureResult>> concatenateStructure(const OpCall& call, StructureContext& context) {
+  if (call.inputCount == 0) return opError(call, "the tuple has no elements");
+  for (size_t i = 1; i < call.inputCount; ++i) {
+    BATON_TRY(context.requireSameDType(0, i));
+    BATON_TRY(context.requireSameRank(0, i));
+  }
+  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  const std::optional<int> rank = context.rank(0);
+  if (!rank) return std::nullopt;
+  BATON_TRY(normaliseAxis(call, "axis", ConcatenateAttrs{*call.attrs}.axis(), *rank));
+  const std::optional<DType> dtype = context.dtype(0);
+  if (!dtype) return std::nullopt;
+  std::optional<int64_t> length;
+  if (*rank == 1) {
+    length = 0;
+    for (size_t i = 0; i < call.inputCount && length; ++i) {
+      const std::optional<int64_t> part = context.length(i);
+      if (!part || __builtin_add_overflow(*length, *part, &*length)) length = std::nullopt;
+    }
+  }
+  return oneResult(*dtype, *rank, length);
+}
+
+Result<std::vector<TensorDims>> concatenateDims(const OpCall& call, DimsContext& context) {
+  TensorDims result{copyDims(context, 0)};
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call, "axis", ConcatenateAttrs{*call.attrs}.axis(),
+                                                 static_cast<int>(result.extents.size())));
+  for (size_t i = 1; i < call.inputCount; ++i) {
+    const std::vector<DimExpr> part = copyDims(context, i);
+    context.blame(i);
+    for (size_t d = 0; d < part.size(); ++d) {
+      if (d == static_cast<size_t>(axis)) {
+        result.extents[d] = result.extents[d] + part[d];
+        continue;
+      }
+      BATON_TRY_ASSIGN(
+          result.extents[d],
+          requireEqual(context, result.extents[d], part[d],
+                       fmt::format("concatenate: dimension {0} of element 0 of the data ({{0}}) does not "
+                                   "match dimension {0} of element {1} ({{1}})",
+                                   d, i)));
+    }
+  }
+  return std::vector<TensorDims>{std::move(result)};
+}
+
+std::optional<std::vector<DimExpr>> concatenateValues(const OpCall& call, DimsContext& context,
+                                                      const TensorDims& result) {
+  if (result.extents.size() != 1) return std::nullopt;
+  std::vector<DimExpr> out;
+  for (size_t i = 0; i < call.inputCount; ++i) {
+    const std::vector<DimExpr>* part = context.values(i);
+    if (part == nullptr) return std::nullopt;
+    out.insert(out.end(), part->begin(), part->end());
+  }
+  if (out.size() > static_cast<size_t>(kMaxValueDims)) return std::nullopt;
+  return out;
+}
+
+}  // namespace baton::ops

@@ -1,0 +1,158 @@
+#include "compiler/ops/relations.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+namespace baton::ops {
+
+namespace {
+
+DimExpr one() { return DimExpr::constant(1); }
+DimExpr magnitude(const DimExpr& a, const DimExpr& b) { return max(a - b, b - a); }
+
+/// The extent that two broadcast to. Where neither is known to be 1, other than 1, or equal
+/// to the other, it is the greater one, or 0 when one of them is.
+Result<DimExpr> broadcastExtent(DimsContext& context, const DimExpr& a, const DimExpr& b,
+                                const std::string& message, std::vector<DimExpr> shown) {
+  if (context.decide(a, Relation::Eq, b) == Truth::True) return a.isConstant() ? a : b.isConstant() ? b : a;
+  if (context.decide(a, Relation::Eq, one()) == Truth::True) return b;
+  if (context.decide(b, Relation::Eq, one()) == Truth::True) return a;
+  const bool aIsWide = context.decide(a, Relation::Ne, one()) == Truth::True;
+  const bool bIsWide = context.decide(b, Relation::Ne, one()) == Truth::True;
+  if (aIsWide && bIsWide) {
+    BATON_TRY(context.require(a, Relation::Eq, b, message, std::move(shown)));
+    return a.isConstant() ? a : b.isConstant() ? b : a;
+  }
+  // At least one of |a - 1|, |b - 1|, |a - b| is zero.
+  DimExpr conflict = magnitude(a, b);
+  if (!aIsWide) conflict = min(conflict, magnitude(a, one()));
+  if (!bIsWide) conflict = min(conflict, magnitude(b, one()));
+  BATON_TRY(context.require(conflict, Relation::Eq, DimExpr(), message, std::move(shown)));
+  if (aIsWide) return a;
+  if (bIsWide) return b;
+  const DimExpr greater = max(a, b);
+  if (context.decide(min(a, b), Relation::Ge, one()) == Truth::True) return greater;
+  return greater * min(min(a, b), one());
+}
+
+}  // namespace
+
+Error opError(const OpCall& call, const std::string& message) {
+  return Error(ErrorCode::CompileError, fmt::format("{}: {}", call.op->name, message));
+}
+
+std::string inputName(const OpCall& call, size_t input) {
+  const auto& inputs = call.op->inputs;
+  if (input < inputs.size() && !inputs[input].isList) return std::string(inputs[input].name);
+  const size_t listStart = inputs.size() - 1;
+  return fmt::format("element {} of the {}", input - listStart, inputs.back().name);
+}
+
+std::string formatDimMessage(std::string_view message, std::span<const std::string> values) {
+  std::string out;
+  for (size_t at = 0; at < message.size(); ++at) {
+    size_t end = at + 1;
+    size_t index = 0;
+    while (end < message.size() && message[end] >= '0' && message[end] <= '9' && index < 1000)
+      index = index * 10 + static_cast<size_t>(message[end++] - '0');
+    const bool isPlaceholder =
+        message[at] == '{' && end > at + 1 && end < message.size() && message[end] == '}';
+    if (!isPlaceholder || index >= values.size()) {
+      out += message[at];
+      continue;
+    }
+    out += values[index];
+    at = end;
+  }
+  return out;
+}
+
+Result<void> checkInputs(const OpCall& call, StructureContext& context) {
+  const auto& inputs = call.op->inputs;
+  size_t required = 0;
+  for (const InputSpec& input : inputs) required += input.isOptional || input.isList ? 0 : 1;
+  const bool hasList = !inputs.empty() && inputs.back().isList;
+  if (call.inputCount < required || (!hasList && call.inputCount > inputs.size())) {
+    const bool isRange = required != inputs.size();
+    return opError(call, fmt::format("{} inputs expected, {} given",
+                                     hasList   ? fmt::format("at least {}", required)
+                                     : isRange ? fmt::format("{} to {}", required, inputs.size())
+                                               : fmt::format("{}", required),
+                                     call.inputCount));
+  }
+  for (size_t i = 0; i < call.inputCount; ++i) {
+    const std::optional<DType> dtype = context.dtype(i);
+    const DTypeClass types = inputs[std::min(i, inputs.size() - 1)].types;
+    if (!dtype || isInClass(*dtype, types)) continue;
+    context.blame(i);
+    return opError(call, fmt::format("the {} has element type {}; expected {}", inputName(call, i),
+                                     dtypeName(*dtype), dtypeClassName(types)));
+  }
+  return success();
+}
+
+Result<int> normaliseAxis(const OpCall& call, std::string_view what, int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    return opError(call, rank == 0 ? fmt::format("{} {} given for a scalar, which has no axes", what, axis)
+                                   : fmt::format("{} {} is outside [{}, {})", what, axis, -rank, rank));
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+std::optional<std::vector<int64_t>> asConstants(std::span<const DimExpr> dims) {
+  std::vector<int64_t> out;
+  for (const DimExpr& dim : dims) {
+    const std::optional<int64_t> value = dim.asConstant();
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+std::string shapePlaceholders(size_t first, size_t count) {
+  std::string out = "(";
+  for (size_t i = 0; i < count; ++i) out += fmt::format("{}{{{}}}", i == 0 ? "" : ", ", first + i);
+  return out + (count == 1 ? ",)" : ")");
+}
+
+Result<std::vector<DimExpr>> broadcastShapes(const OpCall& call, DimsContext& context,
+                                             std::span<const size_t> inputs) {
+  std::vector<DimExpr> result = copyDims(context, inputs[0]);
+  for (size_t i = 1; i < inputs.size(); ++i) {
+    std::vector<DimExpr> other = copyDims(context, inputs[i]);
+    const std::vector<DimExpr> before = result;
+    std::vector<DimExpr> shown = before;
+    shown.insert(shown.end(), other.begin(), other.end());
+    if (other.size() > result.size()) std::swap(result, other);
+    const size_t offset = result.size() - other.size();
+    for (size_t axis = 0; axis < other.size(); ++axis) {
+      const std::string message =
+          fmt::format("{}: the shapes {} and {} do not broadcast in dimension {}", call.op->name,
+                      shapePlaceholders(0, before.size()),
+                      shapePlaceholders(before.size(), shown.size() - before.size()), axis + offset);
+      context.blame(inputs[i]);
+      BATON_TRY_ASSIGN(result[offset + axis],
+                       broadcastExtent(context, result[offset + axis], other[axis], message, shown));
+    }
+  }
+  return result;
+}
+
+Result<DimExpr> requireEqual(DimsContext& context, const DimExpr& a, const DimExpr& b, std::string message) {
+  BATON_TRY(context.require(a, Relation::Eq, b, std::move(message)));
+  return b.isConstant() ? b : a;
+}
+
+bool fitsDType(const DimsContext& context, const DimExpr& expr, DType dtype) {
+  if (expr.isTooLarge()) return false;
+  if (!isInteger(dtype)) return false;
+  if (expr.asSymbol() && dtype == DType::I64) return true;
+  const DimRange range = context.rangeOf(expr);
+  if (!expr.isConstant() && (range.low == INT64_MIN || range.high == INT64_MAX)) return false;
+  const int bits = 8 * sizeBytes(dtype);
+  if (isUnsignedInt(dtype)) return range.low >= 0 && (bits == 64 || range.high < (int64_t{1} << bits));
+  if (bits == 64) return true;
+  return range.low >= -(int64_t{1} << (bits - 1)) && range.high < (int64_t{1} << (bits - 1));
+}
+
+}  // namespace baton::ops

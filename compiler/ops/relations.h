@@ -1,0 +1,54 @@
+// What the type relations of several families share.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ops/op.h"
+
+namespace baton::ops {
+
+/// "<operator>: <message>".
+Error opError(const OpCall& call, const std::string& message);
+
+/// Runs before the relation of every operator: the number of inputs and their known dtypes.
+Result<void> checkInputs(const OpCall& call, StructureContext& context);
+
+template <StructureFunction kRelation>
+Result<std::optional<StructureResult>> checkedStructure(const OpCall& call, StructureContext& context) {
+  BATON_TRY(checkInputs(call, context));
+  return kRelation(call, context);
+}
+
+inline StructureResult oneResult(DType dtype, int rank, std::optional<int64_t> length = std::nullopt) {
+  return {{{dtype, rank, length}}, false};
+}
+
+/// In [0, rank); an error that names `what` ("axis") and the valid range otherwise.
+Result<int> normaliseAxis(const OpCall& call, std::string_view what, int64_t axis, int rank);
+
+/// The number of a DimExpr that is one, where an attribute must be.
+std::optional<std::vector<int64_t>> asConstants(std::span<const DimExpr> dims);
+
+/// "({0}, {1})": placeholders for `count` dims from number `first` on.
+std::string shapePlaceholders(size_t first, size_t count);
+
+/// The shape that several inputs broadcast to, aligned at their last dimensions.
+Result<std::vector<DimExpr>> broadcastShapes(const OpCall& call, DimsContext& context,
+                                             std::span<const size_t> inputs);
+
+/// Requires that two dims are equal and gives the one that says more.
+Result<DimExpr> requireEqual(DimsContext& context, const DimExpr& a, const DimExpr& b, std::string message);
+
+/// Extents of an input, as a copy that outlives further calls.
+inline std::vector<DimExpr> copyDims(const DimsContext& context, size_t input) {
+  const auto dims = context.dims(input);
+  return {dims.begin(), dims.end()};
+}
+
+/// Whether an element expression is sure to be representable in an integer type.
+bool fitsDType(const DimsContext& context, const DimExpr& expr, DType dtype);
+
+}  // namespace baton::ops

@@ -1,0 +1,84 @@
+#include "tools/cli/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include <fmt/format.h>
+
+namespace baton::tools {
+
+namespace {
+
+Error systemError(const char* action, const std::string& path) {
+  return Error(ErrorCode::Io, fmt::format("cannot {} {}: {}", action, path, std::strerror(errno)));
+}
+
+/// Closes on the way out.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd > STDERR_FILENO) ::close(fd);
+  }
+};
+
+Result<void> writeAll(int fd, std::span<const std::byte> bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return systemError("write", path);
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return success();
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> readFile(const std::string& path) {
+  const Descriptor file{path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return systemError("open", path);
+  std::vector<std::byte> bytes;
+  size_t used = 0;
+  for (;;) {
+    if (bytes.size() - used < 65536) bytes.resize(bytes.size() * 2 + 65536);
+    const ssize_t got = ::read(file.fd, bytes.data() + used, bytes.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return systemError("read", path);
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+Result<std::string> readTextFile(const std::string& path) {
+  BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(path));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+Result<void> writeFile(const std::string& path, std::span<const std::byte> bytes) {
+  if (path == "-") return writeAll(STDOUT_FILENO, bytes, "standard output");
+  std::string temporary = path + ".XXXXXX";
+  const Descriptor file{::mkstemp(temporary.data())};
+  if (file.fd < 0) return systemError("create a file beside", path);
+  // mkstemp makes files that only their owner may read; give what the umask allows.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  Result<void> result = writeAll(file.fd, bytes, path);
+  if (result && (::fchmod(file.fd, 0666 & ~mask) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0))
+    result = systemError("write", path);
+  if (!result) ::unlink(temporary.c_str());
+  return result;
+}
+
+Result<void> writeTextFile(const std::string& path, const std::string& text) {
+  return writeFile(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace baton::tools

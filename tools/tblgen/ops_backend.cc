@@ -1,0 +1,232 @@
+// Writes the table of operators, declarations of the functions that it names, typed
+// attribute accessors and docs/operators.md from compiler/ops/*.td.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/TableGen/Error.h>
+#include <llvm/TableGen/Record.h>
+
+#include "tools/tblgen/backends.h"
+
+namespace baton::tblgen {
+
+namespace {
+
+using llvm::Record;
+
+struct Attribute {
+  std::string name;
+  std::string kind;
+  std::string text;  // the default as program text writes it
+  std::string doc;
+  bool isRequired;
+  bool mayBeNone() const { return !isRequired && text == "None"; }
+};
+
+struct Operator {
+  const Record* record;
+  std::string name;
+  std::string accessors;
+  std::vector<Attribute> attrs;
+  std::string text(llvm::StringRef field) const { return record->getValueAsString(field).str(); }
+  std::string named(llvm::StringRef field) const {
+    return record->getValueAsDef(field)->getValueAsString("Name").str();
+  }
+};
+
+/// In order of name; two of one name or alias are a fatal error.
+std::vector<Operator> readOperators(llvm::RecordKeeper& records) {
+  std::vector<Operator> operators;
+  std::set<std::string> names;
+  for (const Record* record : records.getAllDerivedDefinitions("Operator")) {
+    Operator op{
+        record, record->getValueAsString("Name").str(), record->getValueAsString("Accessors").str(), {}};
+    for (const Record* attr : record->getValueAsListOfDefs("Attrs"))
+      op.attrs.push_back({attr->getValueAsString("Name").str(),
+                          attr->getValueAsDef("Kind")->getValueAsString("Name").str(),
+                          attr->getValueAsString("Default").str(), attr->getValueAsString("Doc").str(),
+                          attr->getValueAsBit("IsRequired")});
+    std::vector<std::string> own = {op.name};
+    for (llvm::StringRef alias : record->getValueAsListOfStrings("Aliases")) own.push_back(alias.str());
+    for (const std::string& name : own)
+      if (!names.insert(name).second)
+        llvm::PrintFatalError(record->getLoc(), "operator name used twice: " + name);
+    operators.push_back(std::move(op));
+  }
+  std::sort(operators.begin(), operators.end(),
+            [](const Operator& a, const Operator& b) { return a.name < b.name; });
+  return operators;
+}
+
+std::string camel(llvm::StringRef snake, bool isUpper) {
+  std::string out;
+  for (char c : snake) {
+    if (c == '_') {
+      isUpper = true;
+      continue;
+    }
+    out += isUpper ? llvm::toUpper(c) : c;
+    isUpper = false;
+  }
+  return out;
+}
+
+std::string quoted(llvm::StringRef text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+/// C++ expression of a default, as an ir::AttrValue.
+std::string defaultValue(const Operator& op, const Attribute& attr) {
+  if (attr.isRequired || attr.text == "None") return "{}";
+  const auto list = [&]() -> std::string {
+    llvm::StringRef text = attr.text;
+    if (!text.consume_front("[") || !text.consume_back("]"))
+      llvm::PrintFatalError(op.record->getLoc(), "default of " + attr.name + " is no list: " + attr.text);
+    return "{" + text.str() + "}";
+  };
+  if (attr.kind == "Bool") return attr.text == "True" ? "true" : "false";
+  if (attr.kind == "Int" || attr.kind == "IntOrIntList") return "int64_t{" + attr.text + "}";
+  if (attr.kind == "Float") return "double{" + attr.text + "}";
+  if (attr.kind == "String") return "std::string(" + quoted(attr.text) + ")";
+  if (attr.kind == "DType") return "parseDType(" + quoted(attr.text) + ").value()";
+  if (attr.kind == "IntList") return "std::vector<int64_t>" + list();
+  if (attr.kind == "FloatList") return "std::vector<double>" + list();
+  llvm::PrintFatalError(op.record->getLoc(), "attribute kind without defaults: " + attr.kind);
+}
+
+/// The body of a typed accessor and its type.
+std::pair<std::string, std::string> accessor(const Operator& op, const Attribute& attr) {
+  const std::string name = "(" + quoted(attr.name) + ")";
+  if (attr.kind == "IntOrIntList") return {"const ir::AttrValue&", "*attrs.find" + name};
+  if (attr.mayBeNone()) {
+    if (attr.kind == "Int") return {"std::optional<int64_t>", "attrs.get<int64_t>" + name};
+    if (attr.kind == "Float") return {"std::optional<double>", "attrs.get<double>" + name};
+    if (attr.kind == "DType") return {"std::optional<DType>", "attrs.get<DType>" + name};
+    if (attr.kind == "IntList")
+      return {"const std::vector<int64_t>*", "attrs.isNone" + name + " ? nullptr : &attrs.intsOf" + name};
+    if (attr.kind == "DimList")
+      return {"const std::vector<DimExpr>*", "attrs.isNone" + name + " ? nullptr : &attrs.dimsOf" + name};
+    llvm::PrintFatalError(op.record->getLoc(), "attribute kind that cannot be None: " + attr.kind);
+  }
+  if (attr.kind == "Bool") return {"bool", "attrs.boolOf" + name};
+  if (attr.kind == "Int") return {"int64_t", "attrs.intOf" + name};
+  if (attr.kind == "Float") return {"double", "attrs.floatOf" + name};
+  if (attr.kind == "String") return {"const std::string&", "attrs.stringOf" + name};
+  if (attr.kind == "DType") return {"DType", "attrs.dtypeOf" + name};
+  if (attr.kind == "IntList") return {"const std::vector<int64_t>&", "attrs.intsOf" + name};
+  if (attr.kind == "DimList") return {"const std::vector<DimExpr>&", "attrs.dimsOf" + name};
+  llvm::PrintFatalError(op.record->getLoc(), "attribute kind without accessor: " + attr.kind);
+}
+
+void emitHeader(llvm::raw_ostream& os) {
+  os << "// Generated by baton-tblgen from compiler/ops/*.td. Do not edit.\n\n";
+}
+
+}  // namespace
+
+void emitOpAttrs(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
+  emitHeader(os);
+  std::set<std::string> done;
+  for (const Operator& op : readOperators(records)) {
+    if (op.attrs.empty() || !done.insert(op.accessors).second) continue;
+    os << "/// Attributes of `" << op.name << "`; borrows them.\n";
+    const std::string type = camel(op.accessors, true) + "Attrs";
+    os << "struct " << type << " {\n  const ir::Attrs& attrs;\n";
+    for (const Attribute& attr : op.attrs) {
+      const auto [result, body] = accessor(op, attr);
+      os << "  /// " << attr.doc << ".\n";
+      os << "  " << result << " " << camel(attr.name, false) << "() const { return " << body << "; }\n";
+    }
+    os << "};\n\n";
+  }
+}
+
+void emitOpDeclarations(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
+  emitHeader(os);
+  std::set<std::string> lines;
+  for (const Operator& op : readOperators(records)) {
+    lines.insert("Result<std::optional<StructureResult>> " + op.text("Structure") +
+                 "Structure(const OpCall& call, StructureContext& context);\n");
+    lines.insert("Result<std::vector<TensorDims>> " + op.text("Dims") +
+                 "Dims(const OpCall& call, DimsContext& context);\n");
+    if (!op.text("Values").empty())
+      lines.insert("std::optional<std::vector<DimExpr>> " + op.text("Values") +
+                   "Values(const OpCall& call, DimsContext& context, const TensorDims& result);\n");
+  }
+  for (const std::string& line : lines) os << line;
+}
+
+void emitOpTable(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
+  emitHeader(os);
+  for (const Operator& op : readOperators(records)) {
+    os << "{\n  OpDef& op = ops.emplace_back();\n  op.name = " << quoted(op.name) << ";\n";
+    for (const Record* input : op.record->getValueAsListOfDefs("Inputs"))
+      os << "  op.inputs.push_back({" << quoted(input->getValueAsString("Name"))
+         << ", DTypeClass::" << input->getValueAsDef("Types")->getValueAsString("Name") << ", "
+         << (input->getValueAsBit("IsOptional") ? "true" : "false") << ", "
+         << (input->getValueAsBit("IsList") ? "true" : "false") << "});\n";
+    for (const Attribute& attr : op.attrs)
+      os << "  op.attrs.push_back({" << quoted(attr.name) << ", AttrKind::" << attr.kind << ", "
+         << (attr.isRequired ? "true" : "false") << ", " << (attr.mayBeNone() ? "true" : "false") << ", "
+         << defaultValue(op, attr) << "});\n";
+    for (llvm::StringRef alias : op.record->getValueAsListOfStrings("Aliases"))
+      os << "  op.aliases.push_back(" << quoted(alias) << ");\n";
+    for (llvm::StringRef attr : op.record->getValueAsListOfStrings("IgnoredAttrs"))
+      os << "  op.ignoredAttrs.push_back(" << quoted(attr) << ");\n";
+    for (int64_t input : op.record->getValueAsListOfInts("ValueInputs"))
+      os << "  op.valueInputs |= 1u << " << input << ";\n";
+    os << "  op.fusion = FusionKind::" << op.named("Fusion") << ";\n";
+    os << "  op.failure = FailureKind::" << op.named("Failure") << ";\n";
+    os << "  op.structure = &checkedStructure<&" << op.text("Structure") << "Structure>;\n";
+    os << "  op.dims = &" << op.text("Dims") << "Dims;\n";
+    if (!op.text("Values").empty()) os << "  op.values = &" << op.text("Values") << "Values;\n";
+    os << "}\n";
+  }
+}
+
+void emitOpDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
+  os << "# Operators\n\n"
+        "Generated by `baton-tblgen` from `compiler/ops/*.td`. What holds for all of them - wrap-around "
+        "integers, NaN, order of reductions, rounding - is in `semantics.md`. Inputs of one operator have "
+        "one "
+        "element type unless the table of inputs says otherwise; `r` is the rank of the data.\n";
+  for (const Operator& op : readOperators(records)) {
+    os << "\n## " << op.name << "\n\n" << op.text("Summary") << ".\n\n";
+    os << "`" << op.text("Formula") << "`\n\n";
+    os << "Inputs: ";
+    bool first = true;
+    for (const Record* input : op.record->getValueAsListOfDefs("Inputs")) {
+      os << (first ? "" : "; ") << "*" << input->getValueAsString("Name") << "*"
+         << (input->getValueAsBit("IsOptional") ? " (optional)" : "")
+         << (input->getValueAsBit("IsList") ? " (a tuple of tensors)" : "") << ": "
+         << input->getValueAsDef("Types")->getValueAsString("Doc");
+      first = false;
+    }
+    os << (first ? "none.\n" : ".\n");
+    if (!op.attrs.empty()) {
+      os << "\n| attribute | kind | default | meaning |\n|---|---|---|---|\n";
+      for (const Attribute& attr : op.attrs)
+        os << "| `" << attr.name << "` | " << attr.kind << " | "
+           << (attr.isRequired ? "required"
+                               : "`" + (attr.kind == "String" ? quoted(attr.text) : attr.text) + "`")
+           << " | " << attr.doc << " |\n";
+    }
+    os << "\nFusion: " << llvm::StringRef(op.named("Fusion")).lower() << ". "
+       << op.record->getValueAsDef("Failure")->getValueAsString("Doc").str() << ".";
+    if (!op.text("Errors").empty()) os << " Errors: " << op.text("Errors") << ".";
+    const auto aliases = op.record->getValueAsListOfStrings("Aliases");
+    if (!aliases.empty()) os << " Also found as `" << llvm::join(aliases, "`, `") << "`.";
+    os << "\n";
+  }
+}
+
+}  // namespace baton::tblgen
