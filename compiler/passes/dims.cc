@@ -45,6 +45,7 @@ void DimRewriter::apply(std::vector<ir::Obligation>& obligations) {
   for (ir::Obligation& obligation : obligations) {
     obligation.lhs = dim(obligation.lhs);
     obligation.rhs = dim(obligation.rhs);
+    for (DimExpr& shown : obligation.shown) shown = dim(shown);
   }
 }
 

@@ -18,11 +18,10 @@ namespace baton::passes {
 /// about, and what it leaves standing.
 enum class Property : uint32_t {
   None = 0,
-  Monomorphic = 1U << 0,  ///< no generic function, no type variable in the type of any variable
-  FlatMatches = 1U << 1,  ///< clauses are constructors over variables and wildcards, or one last wildcard
-  Joins = 1U << 2,        ///< local functions that are only tail-called are joins; self tail calls are loops
-  Lifted = 1U << 3,       ///< a local function that is left escapes
-  Fused = 1U << 4,        ///< fusion groups are functions with attribute Primitive
+  FlatMatches = 1U << 0,  ///< clauses are constructors over variables and wildcards, or one last wildcard
+  Joins = 1U << 1,        ///< local functions that are only tail-called are joins; self tail calls are loops
+  Lifted = 1U << 2,       ///< a local function that is left escapes
+  Fused = 1U << 3,        ///< fusion groups are functions with attribute Primitive
   All = 0xffffffffU,
 };
 constexpr Property operator|(Property a, Property b) {
@@ -38,10 +37,6 @@ constexpr bool includes(Property all, Property some) { return (all & some) == so
 
 /// Sizes at which passes stop. They bound work and growth, never meaning.
 struct PassLimits {
-  /// Instances of generic functions in all; more is taken for polymorphic recursion.
-  size_t maxInstances = 10000;
-  /// Nesting of the type arguments of an instance; deeper is taken for polymorphic recursion.
-  size_t maxTypeDepth = 64;
   /// Nodes of the decision trees of one match.
   size_t maxMatchNodes = 100000;
   /// Bindings of a function that is inlined wherever it is called.
