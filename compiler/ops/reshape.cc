@@ -31,9 +31,10 @@ class ShapeWalk {
   Result<std::vector<DimExpr>> run() {
     for (size_t i = 0; i < shape_.size(); ++i) {
       const std::optional<int64_t> value = shape_[i].asConstant();
-      if (value && *value < -4)
-        return opError(call_,
-                       fmt::format("element {} of the new shape is {}; expected -4 or more", i, *value));
+      const int64_t least = newShape(call_).attribute != nullptr ? -4 : -1;
+      if (value && *value < least)
+        return opError(
+            call_, fmt::format("element {} of the new shape is {}; expected {} or more", i, *value, least));
       if (value == -4) {
         BATON_TRY(split(i));
         i += 2;
