@@ -10,6 +10,9 @@
 
 namespace baton::bytecode {
 
+/// Of a tensor.
+inline constexpr uint8_t kMaxRank = 32;
+
 struct FunctionTag;
 struct KernelTag;
 struct ConstantTag;
@@ -64,10 +67,8 @@ struct Kind {
 
 /// Whether a value of kind `from` may stand where `to` is expected.
 inline bool isAssignable(const Kind& from, const Kind& to) {
-  if (from == to) return true;
-  Kind plain = from;
-  plain.function.reset();
-  return plain == to;
+  return from.tag == to.tag && from.dtype == to.dtype && from.rank == to.rank && from.device == to.device &&
+         from.index == to.index && (!to.function || from.function == to.function);
 }
 
 }  // namespace baton::bytecode

@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/dim.h"
@@ -78,6 +78,8 @@ struct Function {
   std::string doc;
   bool isExported = false;
   SourceLocation location;
+  /// Where the operands of a binding (by its variable) stand in the text; for messages of typing only.
+  std::unordered_map<VarId, std::vector<SourceLocation>> operandLocations;
 
   std::vector<VarInfo> vars;
   std::vector<Block> blocks;

@@ -1,0 +1,92 @@
+#include "compiler/frontend/diagnostic.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+namespace baton::frontend {
+namespace {
+
+const char* severityName(Severity severity) {
+  switch (severity) {
+    case Severity::Error: return "error";
+    case Severity::Warning: return "warning";
+    case Severity::Note: return "note";
+  }
+  return "error";
+}
+
+std::string_view lineOf(std::string_view text, uint32_t line) {
+  size_t start = 0;
+  for (uint32_t i = 1; i < line; ++i) {
+    size_t end = text.find('\n', start);
+    if (end == std::string_view::npos) return {};
+    start = end + 1;
+  }
+  return text.substr(start, text.find('\n', start) - start);
+}
+
+bool isNameCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/// Length of the token that starts at `column` (from 1).
+size_t tokenLength(std::string_view line, size_t column) {
+  size_t at = column - 1;
+  if (at >= line.size()) return 1;
+  size_t end = at;
+  if (line[end] == '%' || line[end] == '@') ++end;
+  while (end < line.size() && isNameCharacter(line[end])) ++end;
+  return std::max<size_t>(end - at, 1);
+}
+
+}  // namespace
+
+void Diagnostics::error(SourceLocation location, std::string message, std::string detail) {
+  ++errorCount_;
+  muted_ = errorCount_ > kMaxErrors;
+  if (!muted_) items_.push_back({Severity::Error, location, std::move(message), std::move(detail)});
+}
+
+void Diagnostics::warning(SourceLocation location, std::string message, std::string detail) {
+  muted_ = false;
+  items_.push_back({Severity::Warning, location, std::move(message), std::move(detail)});
+}
+
+void Diagnostics::note(SourceLocation location, std::string message, std::string detail) {
+  if (!muted_) items_.push_back({Severity::Note, location, std::move(message), std::move(detail)});
+}
+
+void Diagnostics::clear() { *this = Diagnostics(); }
+
+std::string render(const Diagnostic& diagnostic, std::span<const ir::SourceFile> sources) {
+  const SourceLocation& at = diagnostic.location;
+  const char* severity = severityName(diagnostic.severity);
+  if (!at.isKnown() || at.file >= sources.size()) {
+    std::string detail = diagnostic.detail.empty() ? "" : ": " + diagnostic.detail;
+    return fmt::format("{}: {}{}\n", severity, diagnostic.message, detail);
+  }
+  const ir::SourceFile& source = sources[at.file];
+  std::string text =
+      fmt::format("{}:{}:{}: {}: {}\n", source.name, at.line, at.column, severity, diagnostic.message);
+  std::string_view line = lineOf(source.text, at.line);
+  text += fmt::format("{:>5} | {}\n", at.line, line);
+  // Tabs stay tabs, so that the caret is under its token whatever their width.
+  std::string pad;
+  for (size_t i = 0; i + 1 < at.column; ++i) pad += i < line.size() && line[i] == '\t' ? '\t' : ' ';
+  text += fmt::format("      | {}^{}", pad, std::string(tokenLength(line, at.column) - 1, '~'));
+  if (!diagnostic.detail.empty()) text += "  " + diagnostic.detail;
+  text += '\n';
+  return text;
+}
+
+std::string render(const Diagnostics& diagnostics, std::span<const ir::SourceFile> sources) {
+  std::string text;
+  for (const Diagnostic& diagnostic : diagnostics.items()) text += render(diagnostic, sources);
+  if (diagnostics.errorCount() > Diagnostics::kMaxErrors)
+    text += fmt::format("{} more errors\n", diagnostics.errorCount() - Diagnostics::kMaxErrors);
+  return text;
+}
+
+}  // namespace baton::frontend

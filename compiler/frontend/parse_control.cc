@@ -1,0 +1,279 @@
+// Branches, matches, functions and cells.
+#include <fmt/format.h>
+
+#include "compiler/frontend/parser_impl.h"
+
+namespace baton::frontend {
+
+// Reads to the closing brace even after an error, so that one bad statement costs one
+// message.
+bool Parser::parseBlock(ir::BlockId block) {
+  if (!expect(TokenKind::LeftBrace, "before a block")) return false;
+  ir::BlockId outer = block_;
+  block_ = block;
+  size_t varMark = vars_.enter();
+  size_t dimMark = dims_.enter();
+  std::optional<ir::Atom> result = parseSequence(false);
+  vars_.leave(varMark);
+  dims_.leave(dimMark);
+  block_ = outer;
+  if (!result) {
+    while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
+      skipStatement();
+      accept(TokenKind::Semicolon);
+    }
+    accept(TokenKind::RightBrace);
+    return false;
+  }
+  function_->block(block).result = *result;
+  return expect(TokenKind::RightBrace, "after a block");
+}
+
+std::optional<ir::Atom> Parser::parseIf() {
+  SourceLocation location = take().location;
+  if (!expect(TokenKind::LeftParen, "after 'if'")) return std::nullopt;
+  SourceLocation place = peek().location;
+  std::optional<ir::Atom> condition = parseSequence(true);
+  if (!condition || !expect(TokenKind::RightParen, "after a condition")) return std::nullopt;
+  ir::BlockId thenBlock = function_->addBlock();
+  ir::BlockId elseBlock = function_->addBlock();
+  bool ok = parseBlock(thenBlock);
+  if (!expectKeyword("else", "after the first branch")) return std::nullopt;
+  if (atKeyword("if")) {
+    // `else if` is a branch that holds one more `if`.
+    ir::BlockId outer = block_;
+    block_ = elseBlock;
+    std::optional<ir::Atom> result;
+    if (enterNesting(peek().location)) {
+      result = parseIf();
+      leaveNesting();
+    }
+    block_ = outer;
+    if (result) function_->block(elseBlock).result = *result;
+    ok = result.has_value() && ok;
+  } else {
+    ok = parseBlock(elseBlock) && ok;
+  }
+  if (!ok) return std::nullopt;
+  ir::VarId var = emit(ir::If{*condition, thenBlock, elseBlock}, location);
+  function_->operandLocations[var] = {place};
+  return var;
+}
+
+std::optional<ir::Atom> Parser::parseMatch() {
+  SourceLocation location = take().location;
+  ir::Match match;
+  match.complete = !accept(TokenKind::Question);
+  if (!expect(TokenKind::LeftParen, "after 'match'")) return std::nullopt;
+  SourceLocation place = peek().location;
+  std::optional<ir::Atom> scrutinee = parseSequence(true);
+  if (!scrutinee || !expect(TokenKind::RightParen, "after the value to match")) return std::nullopt;
+  match.scrutinee = *scrutinee;
+  if (!expect(TokenKind::LeftBrace, "before the clauses of a match")) return std::nullopt;
+  bool ok = true;
+  while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
+    size_t varMark = vars_.enter();
+    size_t dimMark = dims_.enter();
+    std::optional<ir::PatternId> pattern = parsePattern();
+    bool clauseOk = pattern && expect(TokenKind::FatArrow, "after a pattern");
+    if (clauseOk) {
+      ir::BlockId block = function_->addBlock();
+      if (at(TokenKind::LeftBrace)) {
+        clauseOk = parseBlock(block);
+      } else {
+        ir::BlockId outer = block_;
+        block_ = block;
+        std::optional<ir::Atom> result = parseExpression();
+        block_ = outer;
+        clauseOk = result.has_value();
+        if (result) function_->block(block).result = *result;
+      }
+      if (clauseOk) match.clauses.push_back({*pattern, block});
+    }
+    vars_.leave(varMark);
+    dims_.leave(dimMark);
+    ok = ok && clauseOk;
+    if (!clauseOk) {
+      int depth = 0;
+      while (!at(TokenKind::End) && !(depth == 0 && (at(TokenKind::Comma) || at(TokenKind::RightBrace)))) {
+        if (at(TokenKind::LeftBrace) || at(TokenKind::LeftParen)) ++depth;
+        if ((at(TokenKind::RightBrace) || at(TokenKind::RightParen)) && depth > 0) --depth;
+        take();
+      }
+    }
+    if (!accept(TokenKind::Comma)) break;
+  }
+  if (!expect(TokenKind::RightBrace, "after the clauses of a match") || !ok) return std::nullopt;
+  ir::VarId var = emit(std::move(match), location);
+  function_->operandLocations[var] = {place};
+  return var;
+}
+
+std::optional<ir::PatternId> Parser::parsePattern() {
+  const Token token = peek();
+  if (!enterNesting(token.location)) return std::nullopt;
+  struct Leave {
+    Parser& parser;
+    ~Leave() { parser.leaveNesting(); }
+  } leave{*this};
+  ir::Pattern pattern;
+  pattern.location = token.location;
+  auto parseChildren = [&]() {
+    while (!at(TokenKind::RightParen)) {
+      std::optional<ir::PatternId> child = parsePattern();
+      if (!child) return false;
+      pattern.children.push_back(*child);
+      if (!accept(TokenKind::Comma)) break;
+    }
+    return expect(TokenKind::RightParen, "after patterns");
+  };
+  if (token.kind == TokenKind::Local) {
+    take();
+    ir::VarInfo info;
+    info.name = std::string(token.text);
+    info.location = token.location;
+    if (accept(TokenKind::Colon)) {
+      std::optional<ir::TypeRef> type = parseAnnotation();
+      if (!type) return std::nullopt;
+      info.declaredType = *type;
+    }
+    pattern.kind = ir::Pattern::Kind::Var;
+    pattern.var = function_->addVar(std::move(info));
+    vars_.declare(token.text, pattern.var);
+  } else if (acceptKeyword("_")) {
+    pattern.kind = ir::Pattern::Kind::Wildcard;
+  } else if (accept(TokenKind::LeftParen)) {
+    pattern.kind = ir::Pattern::Kind::Tuple;
+    if (!parseChildren()) return std::nullopt;
+  } else if (token.kind == TokenKind::Identifier) {
+    take();
+    auto constructor = reader_.names.constructors.find(std::string(token.text));
+    if (constructor == reader_.names.constructors.end()) {
+      error(token.location, fmt::format("unknown constructor {}", token.text));
+      return std::nullopt;
+    }
+    pattern.kind = ir::Pattern::Kind::Constructor;
+    pattern.constructor = constructor->second;
+    if (accept(TokenKind::LeftParen) && !parseChildren()) return std::nullopt;
+    const ir::Constructor& definition = module_.constructor(pattern.constructor);
+    if (definition.fields.size() != pattern.children.size()) {
+      error(token.location, fmt::format("constructor {} has {} fields, found {} patterns", definition.name,
+                                        definition.fields.size(), pattern.children.size()));
+      return std::nullopt;
+    }
+  } else {
+    error(token.location, fmt::format("expected a pattern, found {}", found()));
+    return std::nullopt;
+  }
+  return function_->addPattern(std::move(pattern));
+}
+
+// '(' %x [: type] ['{' virtual_device=... '}'] {, ...} {, attribute = value} ')'
+bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
+  if (!expect(TokenKind::LeftParen, "before parameters")) return false;
+  size_t firstDim = declaredDims_.size();
+  std::vector<ir::TypeRef> types;
+  while (!at(TokenKind::RightParen)) {
+    if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
+      if (!parseFunctionAttribute(attrs)) return false;
+    } else {
+      const Token name = peek();
+      if (!expect(TokenKind::Local, "as a parameter")) return false;
+      for (ir::VarId other : params)
+        if (function_->var(other).name == name.text) {
+          error(name.location, fmt::format("parameter %{} is defined twice", name.text));
+          return false;
+        }
+      ir::VarInfo info;
+      info.name = std::string(name.text);
+      info.location = name.location;
+      if (accept(TokenKind::Colon)) {
+        mayNameDims_ = true;
+        std::optional<ir::TypeRef> type = parseType();
+        mayNameDims_ = false;
+        if (!type) return false;
+        info.declaredType = *type;
+        types.push_back(*type);
+      }
+      // Where a device was assigned by whoever wrote the text: not ours to follow.
+      if (accept(TokenKind::LeftBrace)) {
+        while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) take();
+        if (!expect(TokenKind::RightBrace, "after the device of a parameter")) return false;
+      }
+      ir::VarId var = function_->addVar(std::move(info));
+      params.push_back(var);
+      vars_.declare(name.text, var);
+    }
+    if (!accept(TokenKind::Comma)) break;
+  }
+  return expect(TokenKind::RightParen, "after parameters") && checkNewDims(firstDim, types);
+}
+
+std::optional<ir::Atom> Parser::parseLambda(ir::VarId self, std::string_view selfName) {
+  SourceLocation location = take().location;
+  ir::Lambda lambda;
+  size_t typeMark = typeVars_.enter();
+  size_t dimMark = dims_.enter();
+  size_t varMark = vars_.enter();
+  if (self != ir::kNoVar) vars_.declare(selfName, self);
+  bool ok = !at(TokenKind::LeftBracket) || parseGenerics(lambda.generics);
+  ok = ok && parseParams(lambda.params, lambda.attrs);
+  if (ok && lambda.attrs.find("join") != nullptr) {
+    lambda.attrs.erase("join");
+    lambda.isJoin = true;
+    if (self == ir::kNoVar) {
+      error(location, "a join must be bound by 'let'");
+      ok = false;
+    } else {
+      joins_.insert(self);
+    }
+  }
+  if (ok && accept(TokenKind::Arrow)) {
+    std::optional<ir::TypeRef> result = parseType();
+    ok = result.has_value();
+    if (ok) lambda.declaredResult = *result;
+  }
+  lambda.body = function_->addBlock();
+  if (self != ir::kNoVar) openLambdas_.insert(self);
+  if (ok) ok = parseBlock(lambda.body);
+  if (self != ir::kNoVar) openLambdas_.erase(self);
+  lambda.isLoop = loops_.contains(self);
+  vars_.leave(varMark);
+  dims_.leave(dimMark);
+  typeVars_.leave(typeMark);
+  if (!ok) return std::nullopt;
+  if (self == ir::kNoVar) return emit(std::move(lambda), location);
+  function_->block(block_).bindings.push_back({self, std::move(lambda), location, {}});
+  return ir::Atom(self);
+}
+
+std::optional<ir::Atom> Parser::parseCells(std::string_view keyword) {
+  SourceLocation location = take().location;
+  take();  // '('
+  std::vector<ir::Atom> args;
+  std::vector<SourceLocation> places;
+  size_t expected = keyword == "ref_write" ? 2 : 1;
+  while (!at(TokenKind::RightParen)) {
+    places.push_back(peek().location);
+    std::optional<ir::Atom> arg = parseExpression();
+    if (!arg) return std::nullopt;
+    args.push_back(*arg);
+    if (!accept(TokenKind::Comma)) break;
+  }
+  if (!expect(TokenKind::RightParen, "after arguments")) return std::nullopt;
+  if (args.size() != expected) {
+    error(location, fmt::format("{} takes {} arguments, found {}", keyword, expected, args.size()));
+    return std::nullopt;
+  }
+  ir::VarId var;
+  if (keyword == "ref")
+    var = emit(ir::MakeRef{args[0]}, location);
+  else if (keyword == "ref_read")
+    var = emit(ir::ReadRef{args[0]}, location);
+  else
+    var = emit(ir::WriteRef{args[0], args[1]}, location);
+  function_->operandLocations[var] = std::move(places);
+  return var;
+}
+
+}  // namespace baton::frontend

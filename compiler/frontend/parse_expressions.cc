@@ -1,0 +1,504 @@
+// Sequences, operators, calls and literals, emitted as bindings while they are read.
+#include <charconv>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/parser_impl.h"
+#include "compiler/ir/metadata.h"
+
+namespace baton::frontend {
+namespace {
+
+struct BinaryOperator {
+  TokenKind token;
+  int precedence;
+  std::string_view op;
+};
+
+constexpr BinaryOperator kBinaryOperators[] = {
+    {TokenKind::Star, 12, "multiply"},   {TokenKind::Slash, 12, "divide"},
+    {TokenKind::Plus, 10, "add"},        {TokenKind::Minus, 10, "subtract"},
+    {TokenKind::Less, 8, "less"},        {TokenKind::LessEqual, 8, "less_equal"},
+    {TokenKind::Greater, 8, "greater"},  {TokenKind::GreaterEqual, 8, "greater_equal"},
+    {TokenKind::EqualEqual, 7, "equal"}, {TokenKind::NotEqual, 7, "not_equal"},
+};
+
+const BinaryOperator* findBinary(TokenKind kind) {
+  for (const BinaryOperator& candidate : kBinaryOperators)
+    if (candidate.token == kind) return &candidate;
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
+  bool failed = false;
+  for (;;) {
+    size_t start = next_;
+    bool isStatement = true;
+    bool ok;
+    std::optional<ir::Atom> value;
+    if (atKeyword("let")) {
+      ok = parseLet();
+    } else if (at(TokenKind::Graph) && peek(1).kind == TokenKind::Equal) {
+      ok = parseGraphBinding();
+    } else {
+      isStatement = false;
+      value = parseExpression();
+      ok = value.has_value();
+    }
+    if (ok && !isStatement && !at(TokenKind::Semicolon)) {
+      // In braces a value must be the last thing; in parentheses the caller looks.
+      if (inParentheses || at(TokenKind::RightBrace)) return failed ? std::nullopt : value;
+      error(peek().location, fmt::format("expected ';' or '}}' after an expression, found {}", found()));
+      ok = false;
+    } else if (ok) {
+      ok = expect(TokenKind::Semicolon, "after a binding");
+      if (ok) continue;
+    }
+    failed = true;
+    if (inParentheses) return std::nullopt;
+    skipStatement();
+    if (!accept(TokenKind::Semicolon) || at(TokenKind::RightBrace)) return std::nullopt;
+    if (next_ == start) return std::nullopt;
+  }
+}
+
+bool Parser::parseLet() {
+  take();
+  const Token name = peek();
+  bool isWildcard = acceptKeyword("_");
+  if (!isWildcard && !expect(TokenKind::Local, "after 'let'")) return false;
+  ir::TypeRef declared = nullptr;
+  bool ok = true;
+  if (accept(TokenKind::Colon)) {
+    std::optional<ir::TypeRef> type = parseAnnotation();
+    ok = type.has_value();
+    if (ok) declared = *type;
+  }
+  ok = ok && expect(TokenKind::Equal, "in a let binding");
+  std::optional<ir::VarId> var;
+  if (ok && atKeyword("fn")) {
+    // The function may call itself by the name that it gets.
+    ir::VarInfo info;
+    info.name = std::string(name.text);
+    info.declaredType = declared;
+    info.location = name.location;
+    ir::VarId self = function_->addVar(std::move(info));
+    if (parseLambda(self, name.text)) var = self;
+  } else if (ok) {
+    std::optional<ir::Atom> value = parseExpression();
+    if (value && isWildcard) return true;
+    if (value) var = nameValue(*value, name.text, declared, name.location);
+  }
+  // After an error the name stands for something, or every use would be reported.
+  if (!isWildcard) vars_.declare(name.text, var ? *var : poison().var());
+  return var.has_value();
+}
+
+bool Parser::parseGraphBinding() {
+  const Token name = take();
+  take();  // '='
+  std::optional<ir::Atom> value = parseExpression();
+  if (value && !value->isVar()) value = emit(ir::AtomRhs{*value}, name.location);
+  vars_.declare(name.text, value ? value->var() : poison().var());
+  return value.has_value();
+}
+
+ir::Atom Parser::callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
+                            SourceLocation placeB, SourceLocation location) {
+  const ops::OpDef* op = reader_.registry.find(name);
+  if (op == nullptr) {
+    error(location, fmt::format("operator {} is not available", name));
+    return poison();
+  }
+  std::optional<ir::Atom> result = callOperator(*op, {a, b}, {placeA, placeB}, {}, location);
+  return result ? *result : poison();
+}
+
+std::optional<ir::Atom> Parser::parseExpression(int minPrecedence) {
+  SourceLocation place = peek().location;
+  if (!enterNesting(place)) return std::nullopt;
+  std::optional<ir::Atom> lhs = parseUnary();
+  while (lhs) {
+    const BinaryOperator* binary = findBinary(peek().kind);
+    if (binary == nullptr || binary->precedence <= minPrecedence) break;
+    SourceLocation location = take().location;
+    SourceLocation rhsPlace = peek().location;
+    std::optional<ir::Atom> rhs = parseExpression(binary->precedence);
+    lhs = rhs ? std::optional(callBinary(binary->op, *lhs, place, *rhs, rhsPlace, location)) : std::nullopt;
+  }
+  leaveNesting();
+  return lhs;
+}
+
+std::optional<ir::Atom> Parser::parseUnary() {
+  if (!at(TokenKind::Minus)) return parsePostfix();
+  SourceLocation location = peek().location;
+  size_t count = 0;
+  while (accept(TokenKind::Minus)) ++count;
+  std::optional<ir::Atom> value;
+  bool isNumber =
+      at(TokenKind::Integer) || at(TokenKind::Float) ||
+      (at(TokenKind::Identifier) && (peek().text.starts_with("inf") || peek().text.starts_with("nan")) &&
+       peek(1).kind != TokenKind::LeftParen && peek(1).kind != TokenKind::Dot);
+  if (isNumber) {
+    value = parseLiteral(true);
+    --count;
+  } else {
+    value = parsePostfix();
+  }
+  for (; value && count > 0; --count) {
+    const ops::OpDef* negative = reader_.registry.find("negative");
+    if (negative == nullptr) {
+      error(location, "operator negative is not available");
+      return std::nullopt;
+    }
+    value = callOperator(*negative, {*value}, {location}, {}, location);
+  }
+  return value;
+}
+
+std::optional<ir::Atom> Parser::parsePostfix() {
+  std::optional<Callee> callee = parsePrimary();
+  if (!callee) return std::nullopt;
+  for (;;) {
+    std::optional<ir::Atom> value;
+    if (at(TokenKind::LeftParen)) {
+      value = parseCall(*callee);
+    } else if (at(TokenKind::Dot)) {
+      std::optional<ir::Atom> tuple = valueOf(*callee);
+      take();
+      const Token field = peek();
+      uint32_t index = 0;
+      if (!expect(TokenKind::Integer, "after '.'")) return std::nullopt;
+      auto [end, failure] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), index);
+      if (failure != std::errc()) {
+        error(field.location, fmt::format("field index {} is too large", field.text));
+        return std::nullopt;
+      }
+      if (tuple) value = emit(ir::Project{*tuple, index}, callee->location);
+    } else {
+      return valueOf(*callee);
+    }
+    if (!value) return std::nullopt;
+    callee->what = *value;
+  }
+}
+
+std::optional<Parser::Callee> Parser::parsePrimary() {
+  const Token token = peek();
+  auto of = [&](std::optional<ir::Atom> atom) -> std::optional<Callee> {
+    if (!atom) return std::nullopt;
+    return Callee{*atom, token.location};
+  };
+  switch (token.kind) {
+    case TokenKind::Local:
+    case TokenKind::Graph: {
+      take();
+      std::optional<ir::VarId> var = vars_.find(token.text);
+      if (!var) {
+        error(token.location, fmt::format("%{} is not defined here", token.text));
+        return of(poison());
+      }
+      if (joins_.contains(*var)) return Callee{Join{*var}, token.location};
+      return of(ir::Atom(*var));
+    }
+    case TokenKind::Global: {
+      take();
+      auto global = reader_.names.globals.find(std::string(token.text));
+      if (global == reader_.names.globals.end()) {
+        error(token.location, fmt::format("@{} is not defined", token.text));
+        return of(poison());
+      }
+      return of(std::visit([](auto id) { return ir::Atom(id); }, global->second));
+    }
+    case TokenKind::Integer:
+    case TokenKind::Float: return of(parseLiteral(false));
+    case TokenKind::LeftParen: return of(parseParenthesized());
+    case TokenKind::LeftBrace: return of(parseBracedValue());
+    case TokenKind::Identifier: return parseIdentifier();
+    default: break;
+  }
+  error(token.location, fmt::format("expected an expression, found {}", found()));
+  return std::nullopt;
+}
+
+std::optional<Parser::Callee> Parser::parseIdentifier() {
+  const Token token = peek();
+  std::string_view word = token.text;
+  auto of = [&](std::optional<ir::Atom> atom) -> std::optional<Callee> {
+    if (!atom) return std::nullopt;
+    return Callee{*atom, token.location};
+  };
+  if (word == "if") return of(parseIf());
+  if (word == "match") return of(parseMatch());
+  if (word == "fn") return of(parseLambda(ir::kNoVar, {}));
+  if ((word == "ref" || word == "ref_read" || word == "ref_write") && peek(1).kind == TokenKind::LeftParen)
+    return of(parseCells(word));
+  if (word == "True" || word == "False") {
+    take();
+    return of(emitConstant(DType::Bool, word == "True" ? 1 : 0));
+  }
+  if (word == "meta") return of(parseMetaConstant());
+  bool isCalled = peek(1).kind == TokenKind::LeftParen || peek(1).kind == TokenKind::Dot;
+  if (!isCalled && (word.starts_with("inf") || word.starts_with("nan"))) return of(parseLiteral(false));
+  auto constructor = reader_.names.constructors.find(std::string(word));
+  if (constructor != reader_.names.constructors.end()) {
+    take();
+    return Callee{constructor->second, token.location};
+  }
+  // An operator: "nn.dense" comes as three tokens.
+  std::string name(take().text);
+  while (at(TokenKind::Dot) && peek(1).kind == TokenKind::Identifier) {
+    take();
+    name += '.';
+    name += take().text;
+  }
+  if (const ops::OpDef* op = reader_.registry.find(name)) return Callee{op, token.location};
+  error(token.location, fmt::format("unknown operator or constructor {}", name));
+  return std::nullopt;
+}
+
+std::optional<ir::Atom> Parser::parseParenthesized() {
+  SourceLocation location = take().location;
+  std::vector<ir::Atom> elements;
+  bool isTuple = at(TokenKind::RightParen);
+  size_t varMark = vars_.enter();
+  while (!at(TokenKind::RightParen)) {
+    std::optional<ir::Atom> element = parseSequence(true);
+    vars_.leave(varMark);
+    if (!element) return std::nullopt;
+    elements.push_back(*element);
+    if (!accept(TokenKind::Comma)) break;
+    isTuple = true;
+  }
+  if (!expect(TokenKind::RightParen, "after an expression in parentheses")) return std::nullopt;
+  if (!isTuple) return elements[0];
+  return emit(ir::MakeTuple{std::move(elements)}, location);
+}
+
+// A block whose bindings can stand in the surrounding one is dissolved: names are
+// resolved already, so nothing is captured by accident.
+std::optional<ir::Atom> Parser::parseBracedValue() {
+  SourceLocation location = peek().location;
+  ir::BlockId block = function_->addBlock();
+  if (!enterNesting(location)) return std::nullopt;
+  bool ok = parseBlock(block);
+  leaveNesting();
+  if (!ok) return std::nullopt;
+  std::vector<ir::Binding>& inner = function_->block(block).bindings;
+  for (const ir::Binding& binding : inner)
+    if (joins_.contains(binding.var)) return emit(ir::NestedBlock{block}, location);
+  std::vector<ir::Binding>& outer = function_->block(block_).bindings;
+  outer.insert(outer.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+  inner.clear();
+  return function_->block(block).result;
+}
+
+std::optional<ir::Atom> Parser::parseLiteral(bool negative) {
+  const Token token = take();
+  std::string_view text = token.text;
+  if (token.kind == TokenKind::Integer) {
+    uint64_t magnitude = 0;
+    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), magnitude);
+    if (failure != std::errc()) {
+      error(token.location, fmt::format("{} does not fit 64 bits", text));
+      return std::nullopt;
+    }
+    uint64_t bits = negative ? 0 - magnitude : magnitude;
+    bool fits32 = magnitude <= (negative ? uint64_t{1} << 31 : (uint64_t{1} << 31) - 1);
+    DType dtype = token.suffix ? *token.suffix : fits32 ? DType::I32 : DType::I64;
+    uint64_t wrapped = convertScalar(bits, isUnsignedInt(dtype) ? DType::U64 : DType::I64, dtype);
+    bool isExact = wrapped == bits &&
+                   (negative ? magnitude == 0 || (static_cast<int64_t>(bits) < 0 && !isUnsignedInt(dtype))
+                             : isUnsignedInt(dtype) || static_cast<int64_t>(bits) >= 0);
+    if (!isExact)
+      diagnostics_.warning(token.location, fmt::format("{}{} does not fit {} and wraps around",
+                                                       negative ? "-" : "", text, dtypeName(dtype)));
+    return emitConstant(dtype, wrapped);
+  }
+  DType dtype = token.suffix.value_or(DType::F32);
+  double value = 0;
+  if (token.kind == TokenKind::Identifier) {
+    std::string_view suffix = text.substr(3);
+    std::optional<DType> written = suffix.empty() ? DType::F32 : literalSuffix(suffix);
+    if (!written || !isFloat(*written)) {
+      error(token.location, fmt::format("unknown name {}", text));
+      return std::nullopt;
+    }
+    dtype = *written;
+    value = text.starts_with("inf") ? std::numeric_limits<double>::infinity()
+                                    : std::numeric_limits<double>::quiet_NaN();
+  } else if (dtype == DType::F32) {
+    // Straight to float: through double there would be two roundings.
+    float narrow = 0;
+    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), narrow);
+    if (failure != std::errc()) {
+      error(token.location, fmt::format("{} is out of the range of float32", text));
+      return std::nullopt;
+    }
+    return emitConstant(dtype, scalarBits(negative ? -narrow : narrow));
+  } else {
+    auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failure != std::errc()) {
+      error(token.location, fmt::format("{} is out of the range of float64", text));
+      return std::nullopt;
+    }
+  }
+  bool isNan = value != value;
+  if (negative && !isNan) value = -value;
+  return emitConstant(dtype, convertScalar(scalarBits(value), DType::F64, dtype));
+}
+
+// meta[relay.Constant][0]
+std::optional<ir::Atom> Parser::parseMetaConstant() {
+  SourceLocation location = take().location;
+  if (!expect(TokenKind::LeftBracket, "after 'meta'")) return std::nullopt;
+  std::string kind;
+  while (!at(TokenKind::RightBracket) && !at(TokenKind::End)) kind += take().text;
+  if (!expect(TokenKind::RightBracket, "after a kind of metadata") ||
+      !expect(TokenKind::LeftBracket, "before an index into the metadata"))
+    return std::nullopt;
+  const Token number = peek();
+  size_t index = 0;
+  if (!expect(TokenKind::Integer, "as an index into the metadata") ||
+      !expect(TokenKind::RightBracket, "after an index into the metadata"))
+    return std::nullopt;
+  auto [end, failure] = std::from_chars(number.text.data(), number.text.data() + number.text.size(), index);
+  if (kind != "relay.Constant") {
+    error(location, fmt::format("meta[{}] is not supported: relay.Constant is", kind));
+    return std::nullopt;
+  }
+  if (!metaConstants_) {
+    metaConstants_.emplace();
+    if (stream_.metadata.empty()) {
+      error(location, "the text has no #[metadata] section");
+      return std::nullopt;
+    }
+    Result<std::vector<ir::Constant>> constants = ir::readMetadata(stream_.metadata);
+    if (!constants.has_value()) {
+      error(location, constants.error().message());
+      return std::nullopt;
+    }
+    for (ir::Constant& constant : constants.value())
+      metaConstants_->push_back(module_.addConstant(std::move(constant)));
+  }
+  if (failure != std::errc() || index >= metaConstants_->size()) {
+    error(location, fmt::format("meta[relay.Constant][{}] does not exist: the metadata has {}", number.text,
+                                metaConstants_->size()));
+    return std::nullopt;
+  }
+  return ir::Atom((*metaConstants_)[index]);
+}
+
+std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
+  take();  // '('
+  const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
+  std::vector<ir::Atom> args;
+  std::vector<SourceLocation> places;
+  ir::Attrs attrs;
+  while (!at(TokenKind::RightParen)) {
+    if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
+      if (op == nullptr) {
+        error(peek().location, fmt::format("attribute {}: only operators have attributes", peek().text));
+        return std::nullopt;
+      }
+      if (!parseAttribute(**op, attrs)) return std::nullopt;
+    } else {
+      places.push_back(peek().location);
+      std::optional<ir::Atom> arg = parseExpression();
+      if (!arg) return std::nullopt;
+      args.push_back(*arg);
+    }
+    if (!accept(TokenKind::Comma)) break;
+  }
+  if (!expect(TokenKind::RightParen, "after arguments")) return std::nullopt;
+  if (op != nullptr)
+    return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
+
+  ir::VarId result;
+  if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {
+    const ir::Constructor& definition = module_.constructor(*constructor);
+    if (definition.fields.size() != args.size()) {
+      error(callee.location, fmt::format("constructor {} has {} fields, found {} arguments", definition.name,
+                                         definition.fields.size(), args.size()));
+      return std::nullopt;
+    }
+    result = emit(ir::Construct{*constructor, std::move(args)}, callee.location);
+  } else if (const Join* join = std::get_if<Join>(&callee.what)) {
+    if (openLambdas_.contains(join->var)) loops_.insert(join->var);
+    result = emit(ir::CallJoin{join->var, std::move(args)}, callee.location);
+  } else {
+    ir::Atom atom = std::get<ir::Atom>(callee.what);
+    if (atom.isGlobal())
+      result = emit(ir::CallGlobal{atom.global(), std::move(args)}, callee.location);
+    else
+      result = emit(ir::CallValue{atom, std::move(args)}, callee.location);
+  }
+  function_->operandLocations[result] = std::move(places);
+  return result;
+}
+
+std::optional<ir::Atom> Parser::callOperator(const ops::OpDef& op, std::vector<ir::Atom> args,
+                                             std::vector<SourceLocation> places, ir::Attrs attrs,
+                                             SourceLocation location) {
+  size_t required = 0;
+  for (const ops::InputSpec& input : op.inputs) required += input.isOptional ? 0 : 1;
+  if (args.size() < required || args.size() > op.inputs.size()) {
+    std::string expected = required == op.inputs.size() ? fmt::format("{}", required)
+                                                        : fmt::format("{} to {}", required, op.inputs.size());
+    error(location, fmt::format("{} takes {} inputs, found {}", op.name, expected, args.size()));
+    return std::nullopt;
+  }
+  if (!completeAttrs(op, attrs, location)) return std::nullopt;
+  ir::VarId var = emit(ir::CallOp{&op, std::move(attrs), std::move(args)}, location);
+  function_->operandLocations[var] = std::move(places);
+  return var;
+}
+
+std::optional<ir::Atom> Parser::valueOf(const Callee& callee) {
+  if (const ir::Atom* atom = std::get_if<ir::Atom>(&callee.what)) return *atom;
+  if (const Join* join = std::get_if<Join>(&callee.what)) {
+    error(callee.location, fmt::format("%{} is a join: it can be called, not used as a value",
+                                       function_->var(join->var).name));
+    return std::nullopt;
+  }
+  if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {
+    size_t arity = module_.constructor(*constructor).fields.size();
+    if (arity == 0) return emit(ir::Construct{*constructor, {}}, callee.location);
+    return expandToLambda(arity, callee);
+  }
+  const ops::OpDef& op = *std::get<const ops::OpDef*>(callee.what);
+  size_t arity = 0;
+  for (const ops::InputSpec& input : op.inputs) arity += input.isOptional ? 0 : 1;
+  return expandToLambda(arity, callee);
+}
+
+// A constructor or operator as a value: fn (%a, %b) { C(%a, %b) }.
+std::optional<ir::Atom> Parser::expandToLambda(size_t arity, const Callee& callee) {
+  ir::Lambda lambda;
+  lambda.body = function_->addBlock();
+  for (size_t i = 0; i < arity; ++i) {
+    ir::VarInfo info;
+    info.name = fmt::format("a{}", i);
+    info.location = callee.location;
+    lambda.params.push_back(function_->addVar(std::move(info)));
+  }
+  std::vector<ir::Atom> args(lambda.params.begin(), lambda.params.end());
+  std::vector<SourceLocation> places(arity, callee.location);
+  ir::BlockId outer = block_;
+  block_ = lambda.body;
+  std::optional<ir::Atom> result;
+  if (const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what))
+    result = callOperator(**op, std::move(args), std::move(places), {}, callee.location);
+  else
+    result = emit(ir::Construct{std::get<ir::ConstructorRef>(callee.what), std::move(args)}, callee.location);
+  block_ = outer;
+  if (!result) return std::nullopt;
+  function_->block(lambda.body).result = *result;
+  return emit(std::move(lambda), callee.location);
+}
+
+}  // namespace baton::frontend

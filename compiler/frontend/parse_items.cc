@@ -1,0 +1,309 @@
+// Definitions: functions, types, weights, imports.
+#include <fmt/format.h>
+
+#include "compiler/frontend/parser_impl.h"
+
+namespace baton::frontend {
+
+// Where an item starts is decided by two tokens that cannot stand next to each other
+// anywhere else, so that an error in one item leaves the others intact.
+void Parser::scanItems() {
+  const std::vector<Token>& tokens = stream_.tokens;
+  auto isWord = [&](size_t i, std::string_view word) {
+    return tokens[i].kind == TokenKind::Identifier && tokens[i].text == word;
+  };
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    TokenKind after = tokens[i + 1].kind;
+    std::optional<ItemKind> kind;
+    size_t keyword = i;
+    if (isWord(i, "def") && after == TokenKind::Global) {
+      kind = ItemKind::Function;
+    } else if (isWord(i, "param") && after == TokenKind::Global) {
+      kind = ItemKind::Param;
+    } else if (isWord(i, "import") && after == TokenKind::String) {
+      kind = ItemKind::Import;
+      imports_.emplace_back(std::string(tokens[i + 1].text), tokens[i + 1].location);
+    } else if (isWord(i, "type") && after == TokenKind::Identifier) {
+      kind = ItemKind::Type;
+    } else if (isWord(i, "extern") && isWord(i + 1, "type")) {
+      kind = ItemKind::ExternType;
+      ++i;
+    }
+    if (!kind) {
+      if (items_.empty() && i == 0)
+        error(tokens[0].location, "expected 'def', 'type', 'param' or 'import' at the start of a definition");
+      continue;
+    }
+    if (!items_.empty()) items_.back().end = keyword;
+    items_.push_back({*kind, keyword, tokens.size() - 1, {}, {}, {}});
+  }
+}
+
+std::string Parser::docOf(size_t token) const {
+  for (const DocComment& doc : stream_.docs)
+    if (doc.token == token) return doc.text;
+  return {};
+}
+
+void Parser::declareItems() {
+  for (Item& item : items_) {
+    size_t nameAt = item.token + (item.kind == ItemKind::ExternType ? 2 : 1);
+    const Token& name = stream_.tokens[nameAt];
+    std::string text(name.text);
+    switch (item.kind) {
+      case ItemKind::Import: break;
+      case ItemKind::Function: {
+        ir::GlobalId id(static_cast<uint32_t>(module_.functions.size()));
+        if (!reader_.names.globals.emplace(text, id).second) {
+          error(name.location, fmt::format("@{} is defined twice", text));
+          break;
+        }
+        item.function = id;
+        ir::Function function;
+        function.name = text;
+        function.location = name.location;
+        module_.functions.push_back(std::move(function));
+        reader_.isLibraryFunction.push_back(isLibrary_);
+        break;
+      }
+      case ItemKind::Param: {
+        ir::ConstantId id(static_cast<uint32_t>(module_.constants.size()));
+        if (!reader_.names.globals.emplace(text, id).second) {
+          error(name.location, fmt::format("@{} is defined twice", text));
+          break;
+        }
+        item.constant = id;
+        ir::Constant constant;
+        constant.name = text;
+        module_.constants.push_back(std::move(constant));
+        break;
+      }
+      case ItemKind::Type:
+      case ItemKind::ExternType: {
+        ir::TypeDefId id(static_cast<uint32_t>(module_.typeDefs.size()));
+        if (!reader_.names.typeDefs.emplace(text, id).second) {
+          error(name.location, fmt::format("type {} is defined twice", text));
+          break;
+        }
+        item.type = id;
+        ir::TypeDef definition;
+        definition.name = text;
+        definition.location = name.location;
+        definition.isExtern = item.kind == ItemKind::ExternType;
+        definition.doc = docOf(item.token);
+        // The number of generics must be known before any type is parsed.
+        next_ = nameAt + 1;
+        end_ = item.end;
+        size_t mark = typeVars_.enter();
+        if (at(TokenKind::LeftBracket)) parseGenerics(definition.generics);
+        typeVars_.leave(mark);
+        module_.typeDefs.push_back(std::move(definition));
+        break;
+      }
+    }
+  }
+}
+
+// Both rounds leave an item at its last token; anything after it is reported once.
+void Parser::parseTypeItems() {
+  for (const Item& item : items_)
+    if (item.type) parseTypeItem(item);
+}
+
+void Parser::parseCodeItems() {
+  for (const Item& item : items_) {
+    next_ = item.token;
+    end_ = item.end;
+    endToken_ = stream_.tokens[item.end];
+    endToken_.kind = TokenKind::End;
+    size_t errorsBefore = diagnostics_.errorCount();
+    if (item.function) {
+      parseFunctionItem(item);
+    } else if (item.constant) {
+      parseParamItem(item);
+    } else if (item.kind == ItemKind::Import) {
+      next_ += 2;
+      accept(TokenKind::Semicolon);
+    } else {
+      continue;
+    }
+    if (!at(TokenKind::End) && diagnostics_.errorCount() == errorsBefore)
+      error(peek().location, fmt::format("expected a definition, found {}", found()));
+  }
+}
+
+bool Parser::parseGenerics(std::vector<ir::TypeVarId>& generics) {
+  if (!expect(TokenKind::LeftBracket, "before type parameters")) return false;
+  while (!at(TokenKind::RightBracket)) {
+    const Token name = peek();
+    if (!expect(TokenKind::Identifier, "in the list of type parameters")) return false;
+    ir::TypeVarId var = module_.addTypeVar(std::string(name.text));
+    generics.push_back(var);
+    typeVars_.declare(name.text, var);
+    if (!accept(TokenKind::Comma)) break;
+  }
+  return expect(TokenKind::RightBracket, "after type parameters");
+}
+
+void Parser::parseTypeItem(const Item& item) {
+  next_ = item.token + (item.kind == ItemKind::ExternType ? 3 : 2);
+  end_ = item.end;
+  endToken_ = stream_.tokens[item.end];
+  endToken_.kind = TokenKind::End;
+  if (item.kind == ItemKind::ExternType) {
+    accept(TokenKind::Semicolon);
+    return;
+  }
+  std::vector<ir::TypeVarId> generics = module_.typeDef(*item.type).generics;
+  std::vector<ir::Constructor> constructors;
+  size_t mark = typeVars_.enter();
+  // The parameters were declared in the first round.
+  if (accept(TokenKind::LeftBracket)) {
+    for (ir::TypeVarId generic : generics) typeVars_.declare(module_.typeVarNames[generic.value()], generic);
+    while (!at(TokenKind::RightBracket) && !at(TokenKind::End)) take();
+    accept(TokenKind::RightBracket);
+  }
+  if (expect(TokenKind::LeftBrace, "before the constructors of a type")) {
+    while (at(TokenKind::Identifier)) {
+      ir::Constructor constructor;
+      const Token name = take();
+      constructor.name = std::string(name.text);
+      constructor.location = name.location;
+      bool ok = true;
+      if (accept(TokenKind::LeftParen)) {
+        while (ok && !at(TokenKind::RightParen)) {
+          std::optional<ir::TypeRef> field = parseType();
+          ok = field.has_value();
+          if (ok) constructor.fields.push_back(*field);
+          if (!accept(TokenKind::Comma)) break;
+        }
+        ok = ok && expect(TokenKind::RightParen, "after the fields of a constructor");
+      }
+      if (!ok) {
+        while (!at(TokenKind::Comma) && !at(TokenKind::RightBrace) && !at(TokenKind::End)) take();
+      }
+      ir::ConstructorRef ref{*item.type, static_cast<uint32_t>(constructors.size())};
+      if (!reader_.names.constructors.emplace(constructor.name, ref).second)
+        error(name.location, fmt::format("constructor {} is defined twice", constructor.name));
+      constructors.push_back(std::move(constructor));
+      if (!accept(TokenKind::Comma)) break;
+    }
+    if (expect(TokenKind::RightBrace, "after the constructors of a type")) {
+      accept(TokenKind::Semicolon);
+      if (!at(TokenKind::End))
+        error(peek().location, fmt::format("expected a definition, found {}", found()));
+    }
+  }
+  typeVars_.leave(mark);
+  module_.typeDefs[item.type->value()].constructors = std::move(constructors);
+}
+
+void Parser::parseFunctionItem(const Item& item) {
+  ir::Function function;
+  const Token& name = stream_.tokens[item.token + 1];
+  function.name = std::string(name.text);
+  function.location = name.location;
+  function.doc = docOf(item.token);
+  next_ = item.token + 2;
+  function_ = &function;
+  joins_.clear();
+  loops_.clear();
+  openLambdas_.clear();
+  declaredDims_.clear();
+  nesting_ = 0;
+  size_t typeMark = typeVars_.enter();
+  size_t dimMark = dims_.enter();
+  size_t varMark = vars_.enter();
+
+  bool ok = !at(TokenKind::LeftBracket) || parseGenerics(function.generics);
+  ok = ok && parseParams(function.params, function.attrs);
+  if (ok) {
+    for (ir::VarId param : function.params) function.entryNames.push_back(function.var(param).name);
+    if (accept(TokenKind::Arrow)) {
+      // A name that only the result has stands for an extent that the body decides.
+      mayNameDims_ = true;
+      std::optional<ir::TypeRef> result = parseType();
+      mayNameDims_ = false;
+      ok = result.has_value();
+      if (ok) function.declaredResult = *result;
+    }
+    if (ok && acceptKeyword("where")) ok = parseWhere(function.where);
+  }
+  // After an error in the signature the body is still worth reading.
+  while (!ok && !at(TokenKind::LeftBrace) && !at(TokenKind::End)) take();
+  if (ok || at(TokenKind::LeftBrace)) {
+    function.body = function.addBlock();
+    parseBlock(function.body);
+    accept(TokenKind::Semicolon);
+  }
+  vars_.leave(varMark);
+  dims_.leave(dimMark);
+  typeVars_.leave(typeMark);
+  function_ = nullptr;
+  module_.functions[item.function->value()] = std::move(function);
+}
+
+bool Parser::parseWhere(std::vector<DimConstraint>& where) {
+  do {
+    std::optional<DimExpr> lhs = parseDim();
+    if (!lhs) return false;
+    std::optional<Relation> relation;
+    switch (peek().kind) {
+      case TokenKind::EqualEqual: relation = Relation::Eq; break;
+      case TokenKind::NotEqual: relation = Relation::Ne; break;
+      case TokenKind::Less: relation = Relation::Lt; break;
+      case TokenKind::LessEqual: relation = Relation::Le; break;
+      case TokenKind::Greater: relation = Relation::Gt; break;
+      case TokenKind::GreaterEqual: relation = Relation::Ge; break;
+      default: break;
+    }
+    if (!relation) {
+      error(peek().location, fmt::format("expected a comparison in a constraint, found {}", found()));
+      return false;
+    }
+    take();
+    std::optional<DimExpr> rhs = parseDim();
+    if (!rhs) return false;
+    where.push_back({std::move(*lhs), *relation, std::move(*rhs)});
+  } while (accept(TokenKind::Comma));
+  return true;
+}
+
+// param @w : Tensor[(512, 2048), float32] = "encoder.w"
+void Parser::parseParamItem(const Item& item) {
+  const Token& name = stream_.tokens[item.token + 1];
+  next_ = item.token + 2;
+  if (!expect(TokenKind::Colon, "before the type of a weight")) return;
+  SourceLocation place = peek().location;
+  std::optional<ir::TypeRef> type = parseType();
+  if (!type) return;
+  if (!(*type)->isTensor() || !(*type)->hasStaticDims()) {
+    error(place, fmt::format("the type of weight @{} must be a tensor whose extents are numbers", name.text));
+    return;
+  }
+  ir::Constant& constant = module_.constants[item.constant->value()];
+  constant.dtype = (*type)->dtype();
+  for (const DimExpr& dim : (*type)->dims()) constant.shape.push_back(*dim.asConstant());
+  constant.externalKey = constant.name;
+  if (accept(TokenKind::Equal)) {
+    const Token key = peek();
+    if (atKeyword("meta")) {
+      // As printed for a weight that is bound already.
+      std::optional<ir::Atom> value = parseMetaConstant();
+      if (!value) return;
+      ir::Constant& bound = module_.constants[item.constant->value()];
+      const ir::Constant& data = module_.constant(value->constant());
+      if (data.dtype != bound.dtype || data.shape != bound.shape) {
+        error(key.location, fmt::format("the tensor does not have the type of weight @{}", name.text));
+        return;
+      }
+      bound.bytes = data.bytes;
+      return;
+    }
+    if (!expect(TokenKind::String, "as the key of a weight")) return;
+    constant.externalKey = std::string(key.text);
+  }
+  accept(TokenKind::Semicolon);
+}
+
+}  // namespace baton::frontend

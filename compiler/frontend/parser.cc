@@ -1,0 +1,194 @@
+// Tokens of the parser, emission of bindings, and the order in which files are read.
+#include "compiler/frontend/parser.h"
+
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/parser_impl.h"
+#include "compiler/prelude/prelude.h"
+
+namespace baton::frontend {
+
+Parser::Parser(TokenStream stream, uint32_t file, bool isLibrary, ProgramReader& reader)
+    : stream_(std::move(stream)),
+      file_(file),
+      isLibrary_(isLibrary),
+      reader_(reader),
+      module_(reader.module),
+      diagnostics_(reader.diagnostics) {
+  end_ = stream_.tokens.size() - 1;
+  endToken_ = stream_.tokens.back();
+  scanItems();
+}
+
+const Token& Parser::peek(size_t ahead) const {
+  return next_ + ahead < end_ ? stream_.tokens[next_ + ahead] : endToken_;
+}
+
+bool Parser::atKeyword(std::string_view word, size_t ahead) const {
+  const Token& token = peek(ahead);
+  return token.kind == TokenKind::Identifier && token.text == word;
+}
+
+const Token& Parser::take() {
+  const Token& token = peek();
+  if (next_ < end_) ++next_;
+  return token;
+}
+
+bool Parser::accept(TokenKind kind) {
+  if (!at(kind)) return false;
+  take();
+  return true;
+}
+
+bool Parser::acceptKeyword(std::string_view word) {
+  if (!atKeyword(word)) return false;
+  take();
+  return true;
+}
+
+std::string Parser::found(size_t ahead) const {
+  const Token& token = peek(ahead);
+  switch (token.kind) {
+    case TokenKind::Local:
+    case TokenKind::Graph: return fmt::format("%{}", token.text);
+    case TokenKind::Global: return fmt::format("@{}", token.text);
+    case TokenKind::String: return fmt::format("\"{}\"", token.text);
+    case TokenKind::Identifier:
+    case TokenKind::Integer:
+    case TokenKind::Float: return fmt::format("'{}'", token.text);
+    default: return tokenKindName(token.kind);
+  }
+}
+
+bool Parser::expect(TokenKind kind, std::string_view where) {
+  if (accept(kind)) return true;
+  error(peek().location, fmt::format("expected {} {}, found {}", tokenKindName(kind), where, found()));
+  return false;
+}
+
+bool Parser::expectKeyword(std::string_view word, std::string_view where) {
+  if (acceptKeyword(word)) return true;
+  error(peek().location, fmt::format("expected '{}' {}, found {}", word, where, found()));
+  return false;
+}
+
+void Parser::error(SourceLocation location, std::string message, std::string detail) {
+  diagnostics_.error(location, std::move(message), std::move(detail));
+}
+
+bool Parser::enterNesting(SourceLocation location) {
+  if (nesting_ < reader_.options.maxNesting) {
+    ++nesting_;
+    return true;
+  }
+  error(location, fmt::format("nested deeper than {} levels", reader_.options.maxNesting));
+  return false;
+}
+
+// To the ';' that ends the statement or the '}' that ends its block. Parentheses are not
+// counted: in text that is wrong they need not match.
+void Parser::skipStatement() {
+  int depth = 0;
+  while (!at(TokenKind::End)) {
+    TokenKind kind = peek().kind;
+    if (kind == TokenKind::LeftBrace) ++depth;
+    if (kind == TokenKind::RightBrace && depth-- == 0) return;
+    if (kind == TokenKind::Semicolon && depth == 0) return;
+    take();
+  }
+}
+
+ir::VarId Parser::emit(ir::Rhs rhs, SourceLocation location) {
+  ir::VarInfo info;
+  info.location = location;
+  ir::VarId var = function_->addVar(std::move(info));
+  function_->block(block_).bindings.push_back({var, std::move(rhs), location, {}});
+  return var;
+}
+
+ir::Atom Parser::emitConstant(DType dtype, uint64_t bits) {
+  // Scalars of at most 32 bits or small value are shared; the key holds type and bits.
+  if (bits >> 56 != 0) return module_.addScalar(dtype, bits);
+  uint64_t key = bits | static_cast<uint64_t>(dtype) << 56;
+  auto [entry, isNew] = reader_.scalars.try_emplace(key);
+  if (isNew) entry->second = module_.addScalar(dtype, bits);
+  return entry->second;
+}
+
+ir::VarId Parser::nameValue(ir::Atom value, std::string_view name, ir::TypeRef declared,
+                            SourceLocation location) {
+  std::vector<ir::Binding>& bindings = function_->block(block_).bindings;
+  bool isLast = value.isVar() && !bindings.empty() && bindings.back().var == value.var();
+  ir::VarId var = isLast ? value.var() : ir::kNoVar;
+  if (!isLast || !function_->var(var).name.empty() || function_->var(var).declaredType != nullptr)
+    var = emit(ir::AtomRhs{value}, location);
+  function_->var(var).name = std::string(name);
+  function_->var(var).declaredType = declared;
+  return var;
+}
+
+ir::Atom Parser::poison() { return function_->addVar({}); }
+
+void ProgramReader::read(std::string name, std::string text) {
+  struct Source {
+    std::string name;
+    std::string text;
+    bool isLibrary;
+  };
+  std::deque<Source> sources;  // stable: tokens point into the texts
+  std::deque<Parser> parsers;
+  sources.push_back({std::move(name), std::move(text), false});
+  // Files are lexed in the order in which imports name them; each name once.
+  for (size_t i = 0; i < sources.size(); ++i) {
+    uint32_t file = static_cast<uint32_t>(module.sources.size());
+    module.sources.push_back({sources[i].name, sources[i].text});
+    parsers.emplace_back(lex(sources[i].text, file, diagnostics), file, sources[i].isLibrary, *this);
+    for (const auto& [import, location] : parsers.back().imports()) {
+      if (!names.imports.emplace(import, true).second) continue;
+      std::optional<std::string_view> library = prelude::find(import);
+      if (library)
+        sources.push_back({fmt::format("<{}>", import), std::string(*library), true});
+      else
+        diagnostics.error(location, fmt::format("unknown module \"{}\": \"prelude\" is known", import));
+    }
+  }
+  for (Parser& parser : parsers) parser.declareItems();
+  for (Parser& parser : parsers) parser.parseTypeItems();
+  for (Parser& parser : parsers) parser.parseCodeItems();
+}
+
+namespace {
+
+void markExported(const ParseOptions& options, const ProgramReader& reader, ir::Module& module,
+                  Diagnostics& diagnostics) {
+  bool any = false;
+  auto exportNamed = [&](const std::string& name, bool isRequired) {
+    std::optional<ir::GlobalId> id = module.findFunction(name);
+    if (id) {
+      module.function(*id).isExported = true;
+      any = true;
+    } else if (isRequired) {
+      diagnostics.error({}, fmt::format("no function @{} to export", name));
+    }
+  };
+  exportNamed("main", false);
+  for (const std::string& entry : options.entries) exportNamed(entry, true);
+  if (any) return;
+  for (size_t i = 0; i < module.functions.size(); ++i)
+    if (!reader.isLibraryFunction[i] && module.functions[i].generics.empty())
+      module.functions[i].isExported = true;
+}
+
+}  // namespace
+
+void parseProgram(std::string name, std::string text, const ParseOptions& options,
+                  const ops::OpRegistry& registry, ir::Module& module, Diagnostics& diagnostics) {
+  ProgramReader reader(options, registry, module, diagnostics);
+  reader.read(std::move(name), std::move(text));
+  markExported(options, reader, module, diagnostics);
+}
+
+}  // namespace baton::frontend

@@ -1,0 +1,190 @@
+// The recursive-descent parser. Depth of nesting is bounded (ParseOptions::maxNesting);
+// length is not: bindings, arguments and operator chains are loops. A function that
+// fails has reported why and gives nothing; whoever parses statements or definitions
+// skips to the next one and goes on.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "compiler/frontend/lexer.h"
+#include "compiler/frontend/names.h"
+#include "compiler/frontend/parser.h"
+
+namespace baton::frontend {
+
+/// Imports and metadata that a file brings are asked for through this.
+class ProgramReader;
+
+/// An attribute value before its schema gives it a type.
+struct RawAttr {
+  enum class Kind : uint8_t { None, Bool, Int, Float, String, Name, List };
+  Kind kind = Kind::None;
+  bool boolean = false;
+  int64_t integer = 0;
+  double real = 0;
+  std::string text;  // String, Name
+  std::vector<RawAttr> list;
+  SourceLocation location;
+};
+
+class Parser {
+ public:
+  Parser(TokenStream stream, uint32_t file, bool isLibrary, ProgramReader& reader);
+
+  // The three rounds over a file; every file does a round before any does the next.
+  void declareItems();    ///< names of types, functions and weights
+  void parseTypeItems();  ///< fields of constructors
+  void parseCodeItems();  ///< bodies of functions, and weights
+  /// Names in `import "..."`, with their places.
+  std::vector<std::pair<std::string, SourceLocation>> imports() const { return imports_; }
+
+ private:
+  enum class ItemKind : uint8_t { Function, Type, ExternType, Param, Import };
+  struct Item {
+    ItemKind kind;
+    size_t token;  // of its keyword
+    size_t end;    // first token of the next item
+    std::optional<ir::GlobalId> function;
+    std::optional<ir::ConstantId> constant;
+    std::optional<ir::TypeDefId> type;
+  };
+  /// What stands before an argument list.
+  struct Join {
+    ir::VarId var;
+  };
+  struct Callee {
+    std::variant<ir::Atom, const ops::OpDef*, ir::ConstructorRef, Join> what;
+    SourceLocation location;
+  };
+
+  // Tokens.
+  const Token& peek(size_t ahead = 0) const;
+  bool at(TokenKind kind) const { return peek().kind == kind; }
+  bool atKeyword(std::string_view word, size_t ahead = 0) const;
+  const Token& take();
+  bool accept(TokenKind kind);
+  bool acceptKeyword(std::string_view word);
+  bool expect(TokenKind kind, std::string_view where);
+  bool expectKeyword(std::string_view word, std::string_view where);
+  void error(SourceLocation location, std::string message, std::string detail = {});
+  std::string found(size_t ahead = 0) const;  ///< the next token, for messages
+  void skipStatement();
+  bool enterNesting(SourceLocation location);
+  void leaveNesting() { --nesting_; }
+
+  // Definitions (parse_items.cc).
+  void scanItems();
+  std::string docOf(size_t token) const;
+  void parseTypeItem(const Item& item);
+  void parseFunctionItem(const Item& item);
+  void parseParamItem(const Item& item);
+  bool parseGenerics(std::vector<ir::TypeVarId>& generics);
+  bool parseWhere(std::vector<DimConstraint>& where);
+
+  // Types (parse_types.cc).
+  std::optional<ir::TypeRef> parseType();
+  /// The type of a variable: new names in it declare dims, each bound by a plain extent.
+  std::optional<ir::TypeRef> parseAnnotation();
+  bool checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> types);
+  std::optional<ir::TypeRef> parseTensorType();
+  std::optional<DimExpr> parseDim(int minPrecedence = 0);
+  std::optional<DimExpr> parseDimPrimary();
+
+  // Expressions (parse_expressions.cc).
+  std::optional<ir::Atom> parseSequence(bool inParentheses);
+  bool parseLet();
+  bool parseGraphBinding();
+  std::optional<ir::Atom> parseExpression(int minPrecedence = 0);
+  std::optional<ir::Atom> parseUnary();
+  std::optional<ir::Atom> parsePostfix();
+  std::optional<Callee> parsePrimary();
+  std::optional<Callee> parseIdentifier();
+  std::optional<ir::Atom> parseParenthesized();
+  std::optional<ir::Atom> parseBracedValue();
+  std::optional<ir::Atom> parseLiteral(bool negative);
+  std::optional<ir::Atom> parseMetaConstant();
+  std::optional<ir::Atom> parseCall(const Callee& callee);
+  ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
+                      SourceLocation placeB, SourceLocation location);
+  std::optional<ir::Atom> callOperator(const ops::OpDef& op, std::vector<ir::Atom> args,
+                                       std::vector<SourceLocation> places, ir::Attrs attrs,
+                                       SourceLocation location);
+  std::optional<ir::Atom> valueOf(const Callee& callee);
+  std::optional<ir::Atom> expandToLambda(size_t arity, const Callee& callee);
+
+  // Control and functions (parse_control.cc).
+  std::optional<ir::Atom> parseIf();
+  std::optional<ir::Atom> parseMatch();
+  std::optional<ir::PatternId> parsePattern();
+  std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
+  bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
+  bool parseBlock(ir::BlockId block);  ///< '{' sequence '}'
+  std::optional<ir::Atom> parseCells(std::string_view keyword);
+
+  // Attributes (parse_attributes.cc).
+  std::optional<RawAttr> parseRawAttr();
+  bool parseAttribute(const ops::OpDef& op, ir::Attrs& attrs);
+  bool parseFunctionAttribute(ir::Attrs& attrs);
+  std::optional<std::vector<DimExpr>> parseDimList();
+  std::optional<ir::AttrValue> convertAttr(const RawAttr& raw, const ops::AttrSpec& spec,
+                                           std::string_view op);
+  bool completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocation location);
+
+  // Emission.
+  ir::VarId emit(ir::Rhs rhs, SourceLocation location);
+  ir::Atom emitConstant(DType dtype, uint64_t bits);
+  /// Names the value: the last binding when it is an unnamed temporary, else an alias.
+  ir::VarId nameValue(ir::Atom value, std::string_view name, ir::TypeRef declared, SourceLocation location);
+  ir::Atom poison();
+
+  TokenStream stream_;
+  uint32_t file_;
+  bool isLibrary_;  // of ours: its unused definitions are dropped
+  ProgramReader& reader_;
+  ir::Module& module_;
+  Diagnostics& diagnostics_;
+  std::vector<Item> items_;
+  std::vector<std::pair<std::string, SourceLocation>> imports_;
+  size_t next_ = 0;
+  size_t end_ = 0;  // tokens from here on read as End: the current item ends
+  Token endToken_;
+  int nesting_ = 0;
+  std::optional<std::vector<ir::ConstantId>> metaConstants_;  // read when first asked for
+
+  // Of the function that is being parsed.
+  ir::Function* function_ = nullptr;
+  ir::BlockId block_ = ir::kNoBlock;
+  ScopedNames<ir::VarId> vars_;
+  ScopedNames<ir::TypeVarId> typeVars_;
+  ScopedNames<DimSymbol> dims_;
+  bool mayNameDims_ = false;  // a new name in a dim declares a symbol
+  std::vector<std::pair<DimSymbol, SourceLocation>> declaredDims_;
+  std::unordered_set<ir::VarId> joins_;
+  std::unordered_set<ir::VarId> loops_;  // joins that their own body calls
+  std::unordered_set<ir::VarId> openLambdas_;
+};
+
+class ProgramReader {
+ public:
+  ProgramReader(const ParseOptions& options, const ops::OpRegistry& registry, ir::Module& module,
+                Diagnostics& diagnostics)
+      : options(options), registry(registry), module(module), diagnostics(diagnostics) {}
+
+  void read(std::string name, std::string text);
+
+  const ParseOptions& options;
+  const ops::OpRegistry& registry;
+  ir::Module& module;
+  Diagnostics& diagnostics;
+  ProgramNames names;
+  std::unordered_map<uint64_t, ir::ConstantId> scalars;  ///< literals, each once: see Parser::emitConstant
+  std::vector<bool> isLibraryFunction;                   ///< by GlobalId
+};
+
+}  // namespace baton::frontend

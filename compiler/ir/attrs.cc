@@ -1,0 +1,59 @@
+#include "compiler/ir/attrs.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace baton::ir {
+namespace {
+
+auto lowerBound(auto& entries, std::string_view name) {
+  return std::lower_bound(entries.begin(), entries.end(), name,
+                          [](const Attrs::Entry& entry, std::string_view key) { return entry.first < key; });
+}
+
+template <class T>
+const T& required(const Attrs& attrs, std::string_view name) {
+  const AttrValue* value = attrs.find(name);
+  BATON_CHECK(value != nullptr && std::holds_alternative<T>(*value));
+  return std::get<T>(*value);
+}
+
+}  // namespace
+
+void Attrs::set(std::string_view name, AttrValue value) {
+  auto at = lowerBound(entries_, name);
+  if (at != entries_.end() && at->first == name)
+    at->second = std::move(value);
+  else
+    entries_.emplace(at, std::string(name), std::move(value));
+}
+
+void Attrs::erase(std::string_view name) {
+  auto at = lowerBound(entries_, name);
+  if (at != entries_.end() && at->first == name) entries_.erase(at);
+}
+
+const AttrValue* Attrs::find(std::string_view name) const {
+  auto at = lowerBound(entries_, name);
+  return at != entries_.end() && at->first == name ? &at->second : nullptr;
+}
+
+int64_t Attrs::intOf(std::string_view name) const { return required<int64_t>(*this, name); }
+double Attrs::floatOf(std::string_view name) const { return required<double>(*this, name); }
+bool Attrs::boolOf(std::string_view name) const { return required<bool>(*this, name); }
+const std::string& Attrs::stringOf(std::string_view name) const { return required<std::string>(*this, name); }
+DType Attrs::dtypeOf(std::string_view name) const { return required<DType>(*this, name); }
+const std::vector<int64_t>& Attrs::intsOf(std::string_view name) const {
+  return required<std::vector<int64_t>>(*this, name);
+}
+const std::vector<DimExpr>& Attrs::dimsOf(std::string_view name) const {
+  return required<std::vector<DimExpr>>(*this, name);
+}
+
+bool Attrs::isNone(std::string_view name) const {
+  const AttrValue* value = find(name);
+  return value == nullptr || std::holds_alternative<std::monostate>(*value);
+}
+
+}  // namespace baton::ir
