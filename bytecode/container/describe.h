@@ -19,7 +19,7 @@ void describe(A& archive, Like<Meta> auto& meta) {
 
 template <class A>
 void describe(A& archive, Like<ValueType> auto& type) {
-  archive(type.tag, type.dtype, type.extents, type.type, type.signature);
+  archive(type.tag, type.dtype, type.extents, type.type, type.signature, type.content);
 }
 
 template <class A>
@@ -159,7 +159,7 @@ inline constexpr DType kLastValue<DType> = DType::F64;
 template <>
 inline constexpr KindTagValue kLastValue<KindTagValue> = KindTagValue::Storage;
 template <>
-inline constexpr ValueType::Tag kLastValue<ValueType::Tag> = ValueType::Tag::Closure;
+inline constexpr ValueType::Tag kLastValue<ValueType::Tag> = ValueType::Tag::Cell;
 template <>
 inline constexpr Relation kLastValue<Relation> = Relation::Ge;
 template <>

@@ -27,8 +27,8 @@ type t0 = "List[Tensor[(?, 4), float32]]" list {
   "Cons" (f32[?0, 4] r0, adt<t0> r1)
   "Nil" ()
 }
-type t1 = "(f32, closure)" tuple {
-  "" (f32 s0, closure<sig0> r0) counts r7 s9
+type t1 = "(f32, closure, ref)" tuple {
+  "" (f32 s0, closure<sig0> r0, cell<k0> r1) counts r7 s9
 }
 constant c0 = f32[2, 2] base64
   "AAAAAAAAgD8AAABAAABAQA=="
