@@ -106,6 +106,7 @@ class FunctionDims {
   bool updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge);
   bool reachFromAnywhere(Callable& callee);
   bool forceResult(Callable& callee);
+  ir::Atom resolveAlias(ir::Atom atom) const;
   Callable* localCallable(const ir::Atom& callee);
   bool seedBinding(const ir::Binding& binding);
 

@@ -81,18 +81,21 @@ bool FunctionDims::addCall(uint64_t edgeId, std::span<const Fact> args) {
   return true;
 }
 
-Callable* FunctionDims::localCallable(const ir::Atom& callee) {
-  ir::Atom atom = callee;
+ir::Atom FunctionDims::resolveAlias(ir::Atom atom) const {
   while (atom.isVar()) {
-    auto local = lambdas_.find(atom.var());
-    if (local != lambdas_.end()) return local->second.get();
     auto definition = definitions_.find(atom.var());
-    if (definition == definitions_.end()) return nullptr;
+    if (definition == definitions_.end()) break;
     const ir::AtomRhs* alias = std::get_if<ir::AtomRhs>(definition->second);
-    if (alias == nullptr) return nullptr;
+    if (alias == nullptr) break;
     atom = alias->atom;
   }
-  return nullptr;
+  return atom;
+}
+
+Callable* FunctionDims::localCallable(const ir::Atom& callee) {
+  // A local function with an alias is a value; only its own name leads to it.
+  auto local = callee.isVar() ? lambdas_.find(callee.var()) : lambdas_.end();
+  return local == lambdas_.end() ? nullptr : local->second.get();
 }
 
 Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<const ir::Atom> args,

@@ -42,6 +42,15 @@ const std::vector<DimExpr>* OperatorDims::values(size_t input) const {
   return inputs_[input].values ? &*inputs_[input].values : nullptr;
 }
 
+std::optional<double> OperatorDims::constantFloat(size_t input) const {
+  ir::Atom atom = function_.resolveAlias(call_.args[input]);
+  if (!atom.isConstant()) return std::nullopt;
+  const ir::Constant& constant = function_.module_.module().constant(atom.constant());
+  if (!constant.shape.empty() || !isFloat(constant.dtype) || constant.isExternal()) return std::nullopt;
+  uint64_t bits = loadScalar(constant.bytes.data(), constant.dtype);
+  return scalarFromBits<double>(convertScalar(bits, constant.dtype, DType::F64));
+}
+
 const std::vector<DimExpr>* OperatorDims::valuesOrSymbols(size_t input) {
   Fact& fact = inputs_[input];
   if (fact.values) return &*fact.values;

@@ -19,6 +19,7 @@ class OperatorDims final : public ops::DimsContext {
   DType dtype(size_t input) const override { return inputs_[input].type->dtype(); }
   std::span<const DimExpr> dims(size_t input) const override { return inputs_[input].type->dims(); }
   const std::vector<DimExpr>* values(size_t input) const override;
+  std::optional<double> constantFloat(size_t input) const override;
   const std::vector<DimExpr>* valuesOrSymbols(size_t input) override;
   Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const override;
   DimRange rangeOf(const DimExpr& expr) const override;
