@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
@@ -22,8 +23,8 @@ class SymbolBinders {
  public:
   explicit SymbolBinders(const ir::Function& function) {
     auto add = [&](VarId var, BlockId block) {
-      forEachBoundSymbol(function.var(var),
-                         [&](DimSymbol symbol) { binders_[symbol].push_back({var, block}); });
+      eval::forEachPlainSymbol(function.var(var),
+                               [&](DimSymbol symbol) { binders_[symbol].push_back({var, block}); });
     };
     for (VarId param : function.params) add(param, function.body);
     for (BlockId id : ir::blocksInOrder(function, function.body))
@@ -90,7 +91,7 @@ std::vector<VarId> Lifter::capturesOf(const LocalFunction& local, const LocalFun
   }
   std::unordered_set<DimSymbol> bound;
   auto bind = [&](VarId var) {
-    forEachBoundSymbol(function().var(var), [&](DimSymbol symbol) { bound.insert(symbol); });
+    eval::forEachPlainSymbol(function().var(var), [&](DimSymbol symbol) { bound.insert(symbol); });
   };
   for (VarId var : captures) bind(var);
   for (VarId param : lambda.params) bind(param);
