@@ -7,7 +7,7 @@
 
 #include "compiler/eval/entry_check.h"
 #include "compiler/ir/printer.h"
-#include "compiler/ops/op.h"
+#include "compiler/ops/reference.h"
 
 namespace baton::eval {
 namespace {
@@ -23,8 +23,8 @@ constexpr size_t kMaxTrail = 16;
 
 }  // namespace
 
-Evaluator::Evaluator(ir::Module& module, OperatorFunction operators, EvaluatorOptions options)
-    : module_(module), operators_(std::move(operators)), options_(std::move(options)) {}
+Evaluator::Evaluator(ir::Module& module, EvaluatorOptions options)
+    : module_(module), options_(std::move(options)) {}
 
 Evaluator::~Evaluator() {
   for (const Value& cell : cells_) cell.setContent({});
@@ -333,14 +333,15 @@ Result<void> Evaluator::jump(const ir::CallJoin& call) {
 
 Result<void> Evaluator::callOperator(const ir::Binding& binding, const ir::CallOp& call) {
   BATON_TRY_ASSIGN(std::vector<Value> arguments, readAll(call.args));
-  std::vector<const HostTensor*> inputs;
+  std::vector<ops::TensorView> inputs;
   for (const Value& argument : arguments) {
     if (!argument.isTensor())
       return located(Error(ErrorCode::Internal, fmt::format("{}: an operand is no tensor", call.op->name)));
-    inputs.push_back(&argument.asTensor());
+    const HostTensor& tensor = argument.asTensor();
+    inputs.push_back({tensor.dtype, tensor.shape, tensor.bytes.data()});
   }
   // Extents in attributes become numbers.
-  ir::CallOp numeric{call.op, call.attrs, {}};
+  ir::Attrs attrs = call.attrs;
   for (const auto& [name, value] : call.attrs.entries())
     if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) {
       std::vector<DimExpr> numbers;
@@ -348,9 +349,9 @@ Result<void> Evaluator::callOperator(const ir::Binding& binding, const ir::CallO
         BATON_TRY_ASSIGN(const int64_t number, evaluate(dim));
         numbers.push_back(DimExpr::constant(number));
       }
-      numeric.attrs.set(name, std::move(numbers));
+      attrs.set(name, std::move(numbers));
     }
-  Result<std::vector<HostTensor>> outputs = operators_(numeric, inputs);
+  Result<std::vector<HostTensor>> outputs = ops::evaluateReference(*call.op, attrs, inputs);
   if (!outputs.has_value()) return located(std::move(outputs).assume_error());
   std::vector<Value> results;
   for (HostTensor& output : outputs.assume_value()) results.push_back(Value::tensor(std::move(output)));

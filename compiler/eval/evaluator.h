@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -20,10 +19,6 @@
 
 namespace baton::eval {
 
-/// Runs one operator. Extents in the attributes are numbers.
-using OperatorFunction = std::function<Result<std::vector<HostTensor>>(
-    const ir::CallOp& call, std::span<const HostTensor* const> inputs)>;
-
 struct EvaluatorOptions {
   uint64_t maxSteps = UINT64_MAX;               ///< bindings, over all calls
   uint64_t maxFrames = UINT64_MAX;              ///< calls within calls
@@ -35,7 +30,7 @@ struct EvaluatorOptions {
 /// cycles through them go, too.
 class Evaluator {
  public:
-  Evaluator(ir::Module& module, OperatorFunction operators, EvaluatorOptions options = {});
+  explicit Evaluator(ir::Module& module, EvaluatorOptions options = {});
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
@@ -96,7 +91,6 @@ class Evaluator {
   Error claimError(ir::VarId var, const std::string& what);
 
   ir::Module& module_;
-  OperatorFunction operators_;
   EvaluatorOptions options_;
   std::unordered_map<ir::GlobalId, std::unique_ptr<FunctionCode>> codes_;
   std::unordered_map<ir::ConstantId, Value> constants_;
