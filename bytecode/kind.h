@@ -64,10 +64,8 @@ struct Kind {
 
 /// Whether a value of kind `from` may stand where `to` is expected.
 inline bool isAssignable(const Kind& from, const Kind& to) {
-  if (from == to) return true;
-  Kind plain = from;
-  plain.function.reset();
-  return plain == to;
+  return from.tag == to.tag && from.dtype == to.dtype && from.rank == to.rank && from.device == to.device &&
+         from.index == to.index && (!to.function || from.function == to.function);
 }
 
 }  // namespace baton::bytecode

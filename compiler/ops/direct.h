@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/dtype.h"
-#include "bytecode/isa/encoder.h"
 #include "compiler/ir/ir.h"
 
 namespace baton::ops {
@@ -28,7 +28,7 @@ DirectForm directForm(const ir::Module& module, const ir::Function& function, co
 
 /// The scalar instruction for an operator on operands of one type.
 struct ScalarCode {
-  bytecode::Opcode opcode;
+  std::string mnemonic;       ///< of the instruction set: "add.f32"
   bool swapOperands = false;  ///< greater(a, b) is lt b, a
 };
 /// Nothing for an operator that has no such instruction (transcendentals, say). f16 and
