@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/error.h"
+#include "bytecode/owned_bytes.h"
 
 namespace baton::bytecode {
 
@@ -19,7 +20,7 @@ auto orderKey(const Kind& kind) {
 bool kindLess(const Kind& a, const Kind& b) { return orderKey(a) < orderKey(b); }
 
 std::span<const std::byte> keepCopy(Program& program, std::span<const std::byte> bytes) {
-  auto owned = std::make_unique<OwnedBytes>(std::vector<std::byte>(bytes.begin(), bytes.end()));
+  auto owned = std::make_unique<OwnedBytes>(bytes);
   const std::span<const std::byte> kept = owned->bytes();
   program.storage.push_back(std::move(owned));
   return kept;

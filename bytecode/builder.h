@@ -13,16 +13,6 @@
 
 namespace baton::bytecode {
 
-/// Bytes that a Program owns.
-class OwnedBytes : public ByteStorage {
- public:
-  explicit OwnedBytes(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
-  std::span<const std::byte> bytes() const { return bytes_; }
-
- private:
-  std::vector<std::byte> bytes_;
-};
-
 /// What is known of a function before its code.
 struct FunctionHeader {
   std::string name;  ///< unique in the program

@@ -13,6 +13,7 @@ Kind kindOf(const ValueType& type) {
       return Kind::tensor(type.dtype, static_cast<uint8_t>(std::min<size_t>(type.extents.size(), UINT8_MAX)));
     case ValueType::Tag::Adt: return Kind::adt(type.type);
     case ValueType::Tag::Closure: return Kind::closure(type.signature);
+    case ValueType::Tag::Cell: return Kind::cell(type.content);
   }
   return {};
 }

@@ -19,12 +19,15 @@ namespace baton::bytecode {
 
 /// The type of a value as users see it, with extents; a Kind is what remains of it in code.
 struct ValueType {
-  enum class Tag : uint8_t { Tensor = 0, Adt = 1, Closure = 2 };  ///< a tuple is an Adt; values on disk
+  /// A tuple is an Adt. A Cell may be in a field, but is no parameter or result of an entry
+  /// point. Values are on disk.
+  enum class Tag : uint8_t { Tensor = 0, Adt = 1, Closure = 2, Cell = 3 };
   Tag tag = Tag::Tensor;
   DType dtype = DType::F32;      ///< Tensor; rank 0 is a scalar and lives in `s`
   std::vector<DimExpr> extents;  ///< Tensor; symbols belong to the entry point, or to the field (see below)
   TypeIndex type;                ///< Adt
   SignatureIndex signature;      ///< Closure
+  KindIndex content;             ///< Cell
 };
 Kind kindOf(const ValueType& type);
 

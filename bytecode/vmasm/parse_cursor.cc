@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "bytecode/builder.h"
+#include "bytecode/owned_bytes.h"
 #include "bytecode/vmasm/base64.h"
 #include "bytecode/vmasm/parser_impl.h"
 
@@ -146,7 +146,7 @@ Result<std::span<const std::byte>> Parser::bytes() {
   } else {
     return unexpected("`base64` or `file`");
   }
-  auto owned = std::make_unique<OwnedBytes>(std::move(bytes));
+  auto owned = std::make_unique<OwnedBytes>(bytes);
   const std::span<const std::byte> kept = owned->bytes();
   program_.storage.push_back(std::move(owned));
   return kept;

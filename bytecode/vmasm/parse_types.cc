@@ -224,6 +224,12 @@ Result<ValueType> Parser::valueType(const SymbolScope& scope) {
     BATON_TRY_ASSIGN(const uint32_t number, index("sig"));
     type.signature = SignatureIndex(number);
     BATON_TRY(expect(">"));
+  } else if (takeIf("cell")) {
+    type.tag = ValueType::Tag::Cell;
+    BATON_TRY(expect("<"));
+    BATON_TRY_ASSIGN(const uint32_t number, index("k"));
+    type.content = KindIndex(number);
+    BATON_TRY(expect(">"));
   } else {
     BATON_TRY_ASSIGN(type.dtype, dtype());
     BATON_TRY_ASSIGN(type.extents, extents(scope));

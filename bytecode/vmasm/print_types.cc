@@ -96,6 +96,7 @@ std::string Printer::valueType(const ValueType& type, const std::vector<std::str
       return std::string(dtypeShortName(type.dtype)) + extents(type.extents, symbols);
     case ValueType::Tag::Adt: return fmt::format("adt<t{}>", type.type.value());
     case ValueType::Tag::Closure: return fmt::format("closure<sig{}>", type.signature.value());
+    case ValueType::Tag::Cell: return fmt::format("cell<k{}>", type.content.value());
   }
   return "?";
 }

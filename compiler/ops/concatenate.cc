@@ -1,18 +1,38 @@
-// concatenate: tensors one after the other along an axis.
+// concatenate and stack: the tensors of a tuple as one.
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/layout.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
 
-Result<std::optional<StructureResult>> concatenateStructure(const OpCall& call, StructureContext& context) {
+namespace {
+
+/// One dtype and one rank for all elements of the tuple.
+Result<void> requireAlike(const OpCall& call, StructureContext& context) {
   if (call.inputCount == 0) return opError(call, "the tuple has no elements");
   for (size_t i = 1; i < call.inputCount; ++i) {
     BATON_TRY(context.requireSameDType(0, i));
     BATON_TRY(context.requireSameRank(0, i));
   }
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  return context.provideResultDTypeOf(0, 0);
+}
+
+Result<DimExpr> requireSameExtent(const OpCall& call, DimsContext& context, const DimExpr& first,
+                                  const DimExpr& other, size_t dimension, size_t input) {
+  context.blame(input);
+  return requireEqual(
+      context, first, other,
+      fmt::format("{0}: dimension {1} of element 0 of the data ({{0}}) does not match dimension {1} of "
+                  "element {2} ({{1}})",
+                  call.op->name, dimension, input));
+}
+
+}  // namespace
+
+Result<std::optional<StructureResult>> concatenateStructure(const OpCall& call, StructureContext& context) {
+  BATON_TRY(requireAlike(call, context));
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
   BATON_TRY(normaliseAxis(call, "axis", ConcatenateAttrs{*call.attrs}.axis(), *rank));
@@ -35,18 +55,12 @@ Result<std::vector<TensorDims>> concatenateDims(const OpCall& call, DimsContext&
                                                  static_cast<int>(result.extents.size())));
   for (size_t i = 1; i < call.inputCount; ++i) {
     const std::vector<DimExpr> part = copyDims(context, i);
-    context.blame(i);
     for (size_t d = 0; d < part.size(); ++d) {
       if (d == static_cast<size_t>(axis)) {
         result.extents[d] = result.extents[d] + part[d];
         continue;
       }
-      BATON_TRY_ASSIGN(
-          result.extents[d],
-          requireEqual(context, result.extents[d], part[d],
-                       fmt::format("concatenate: dimension {0} of element 0 of the data ({{0}}) does not "
-                                   "match dimension {0} of element {1} ({{1}})",
-                                   d, i)));
+      BATON_TRY_ASSIGN(result.extents[d], requireSameExtent(call, context, result.extents[d], part[d], d, i));
     }
   }
   return std::vector<TensorDims>{std::move(result)};
@@ -54,15 +68,46 @@ Result<std::vector<TensorDims>> concatenateDims(const OpCall& call, DimsContext&
 
 std::optional<std::vector<DimExpr>> concatenateValues(const OpCall& call, DimsContext& context,
                                                       const TensorDims& result) {
-  if (result.extents.size() != 1) return std::nullopt;
+  if (!valueCount(result)) return std::nullopt;
   std::vector<DimExpr> out;
   for (size_t i = 0; i < call.inputCount; ++i) {
     const std::vector<DimExpr>* part = context.values(i);
     if (part == nullptr) return std::nullopt;
     out.insert(out.end(), part->begin(), part->end());
   }
-  if (out.size() > static_cast<size_t>(kMaxValueDims)) return std::nullopt;
   return out;
+}
+
+Result<std::optional<StructureResult>> stackStructure(const OpCall& call, StructureContext& context) {
+  BATON_TRY(requireAlike(call, context));
+  const std::optional<int> rank = context.rank(0);
+  if (!rank) return std::nullopt;
+  BATON_TRY(newAxis(call, StackAttrs{*call.attrs}.axis(), *rank));
+  const std::optional<DType> dtype = context.dtype(0);
+  if (!dtype) return std::nullopt;
+  std::optional<int64_t> length;
+  if (*rank == 0) length = static_cast<int64_t>(call.inputCount);
+  return oneResult(*dtype, *rank + 1, length);
+}
+
+Result<std::vector<TensorDims>> stackDims(const OpCall& call, DimsContext& context) {
+  TensorDims result{copyDims(context, 0)};
+  BATON_TRY_ASSIGN(const int axis,
+                   newAxis(call, StackAttrs{*call.attrs}.axis(), static_cast<int>(result.extents.size())));
+  for (size_t i = 1; i < call.inputCount; ++i) {
+    const std::vector<DimExpr> part = copyDims(context, i);
+    for (size_t d = 0; d < part.size(); ++d) {
+      BATON_TRY_ASSIGN(result.extents[d], requireSameExtent(call, context, result.extents[d], part[d], d, i));
+    }
+  }
+  result.extents.insert(result.extents.begin() + axis,
+                        DimExpr::constant(static_cast<int64_t>(call.inputCount)));
+  return std::vector<TensorDims>{std::move(result)};
+}
+
+std::optional<std::vector<DimExpr>> stackValues(const OpCall& call, DimsContext& context,
+                                                const TensorDims& result) {
+  return concatenateValues(call, context, result);
 }
 
 }  // namespace baton::ops

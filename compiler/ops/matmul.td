@@ -1,13 +1,35 @@
 // Matrix products. Each element of a result is a sequence of fused multiply-adds, in
 // ascending order of the reduced index; integers wrap.
 
-def : Operator<"nn.dense", [Input<"data", Numeric>, Input<"weight", Numeric>], "dense"> {
-  let Attrs = [
-    Attr<"units", IntAttr, "None", "Rows of the weight">,
-    Attr<"out_dtype", DTypeAttr, "None", "Type of the result; None: that of the data">,
-  ];
+class ProductOperator<string name, list<Input> inputs, string stem, string formula, string summary>
+    : Operator<name, inputs, stem> {
   let Fusion = Anchor;
   let Lowering = Nest;
-  let Summary = "Product of the data with the transposed weight";
-  let Formula = "y[..., n] = sum over k of data[..., k] * weight[n, k]";
+  let Formula = formula;
+  let Summary = summary;
+}
+
+def : ProductOperator<"nn.dense", [Input<"data", Numeric>, Input<"weight", Numeric>], "dense",
+                      "y[..., n] = sum over k of data[..., k] * weight[n, k]", "Product of the data with the transposed weight"> {
+  let Attrs = [
+    Attr<"units", IntAttr, "None", "Rows of the weight">,
+    Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the data; None: that of the data">,
+  ];
+}
+def : ProductOperator<"nn.matmul", [Input<"first operand", Numeric>, Input<"second operand", Numeric>], "matmul",
+                      "y[..., m, n] = sum over k of a[..., m, k] * b[k, n]", "Product of a tensor of rank 1 or more with a matrix"> {
+  let Attrs = [
+    Attr<"units", IntAttr, "None", "Columns of the second operand">,
+    Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the operands; None: that of the operands">,
+    Attr<"transpose_a", BoolAttr, "False", "The first operand has its last two axes exchanged">,
+    Attr<"transpose_b", BoolAttr, "False", "The second operand has its axes exchanged">,
+  ];
+}
+def : ProductOperator<"nn.batch_matmul", [Input<"first operand", Numeric>, Input<"second operand", Numeric>], "batchMatmul",
+                      "y[b, m, n] = sum over k of a[b, m, k] * b[b, n, k]", "Products of the matrices of two batches; a batch of one is used for all"> {
+  let Attrs = [
+    Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the operands; None: that of the operands">,
+    Attr<"transpose_a", BoolAttr, "False", "The first operand has its last two axes exchanged">,
+    Attr<"transpose_b", BoolAttr, "True", "The second operand has its last two axes exchanged">,
+  ];
 }

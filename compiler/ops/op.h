@@ -122,8 +122,10 @@ class DimsContext {
   virtual ~DimsContext() = default;
   virtual DType dtype(size_t input) const = 0;
   virtual std::span<const DimExpr> dims(size_t input) const = 0;
-  /// Elements of an integer input of rank 0 or 1, where they are known.
+  /// Elements of an integer or bool input of rank 0 or 1, where they are known.
   virtual const std::vector<DimExpr>* values(size_t input) const = 0;
+  /// The value of a constant float input of rank 0.
+  virtual std::optional<double> constantFloat(size_t input) const = 0;
   /// The same, but an unknown element becomes a symbol tied to it (rank 1: static length
   /// only; null otherwise).
   virtual const std::vector<DimExpr>* valuesOrSymbols(size_t input) = 0;
@@ -142,7 +144,7 @@ class DimsContext {
 /// Nothing while it needs more of its inputs.
 using StructureFunction = Result<std::optional<StructureResult>> (*)(const OpCall&, StructureContext&);
 using DimsFunction = Result<std::vector<TensorDims>> (*)(const OpCall&, DimsContext&);
-/// Elements of the (single, integer, rank 0 or 1, short) result as dims; nothing when unknown.
+/// Elements of the (single, integer or bool, rank 0 or 1, short) result as dims; nothing when unknown.
 /// `result` is what the dims function gave. Must not claim an expression that may wrap.
 using ValuesFunction = std::optional<std::vector<DimExpr>> (*)(const OpCall&, DimsContext&,
                                                                const TensorDims& result);
@@ -166,6 +168,9 @@ struct OpDef {
 
 /// A message with `{i}` replaced by the i-th value.
 std::string formatDimMessage(std::string_view message, std::span<const std::string> values);
+
+/// The defaults of every attribute that has one.
+ir::Attrs defaultAttrs(const OpDef& op);
 
 /// How messages call an input: "weight", "element 2 of the data".
 std::string inputName(const OpCall& call, size_t input);

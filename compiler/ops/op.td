@@ -72,9 +72,9 @@ class Failure<string name, string doc> {
   string Name = name;   // enumerator of ops::FailureKind
   string Doc = doc;
 }
-def Never : Failure<"Never", "never fails">;
-def IntegerDivision : Failure<"IntegerDivision", "fails with integers when the divisor is zero, or when the least value is divided by -1">;
-def IndexRange : Failure<"IndexRange", "fails on an index out of range in mode `fast`">;
+def Never : Failure<"Never", "Never fails">;
+def IntegerDivision : Failure<"IntegerDivision", "Fails with integers when the divisor is zero, or when the least value is divided by -1">;
+def IndexRange : Failure<"IndexRange", "Fails on an index out of range in mode `fast`">;
 
 /// How an operator becomes loop IR.
 class Lowering<string name> { string Name = name; }

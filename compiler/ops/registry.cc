@@ -38,6 +38,13 @@ const OpDef* OpRegistry::find(std::string_view name) const {
   return at != names_.end() && at->first == name ? at->second : nullptr;
 }
 
+ir::Attrs defaultAttrs(const OpDef& op) {
+  ir::Attrs attrs;
+  for (const AttrSpec& spec : op.attrs)
+    if (!spec.isRequired) attrs.set(spec.name, spec.defaultValue);
+  return attrs;
+}
+
 bool isInClass(DType dtype, DTypeClass types) {
   switch (types) {
     case DTypeClass::Any: return true;

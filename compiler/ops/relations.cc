@@ -9,10 +9,13 @@ namespace baton::ops {
 namespace {
 
 DimExpr one() { return DimExpr::constant(1); }
-DimExpr magnitude(const DimExpr& a, const DimExpr& b) { return max(a - b, b - a); }
 
-/// The extent that two broadcast to. Where neither is known to be 1, other than 1, or equal
-/// to the other, it is the greater one, or 0 when one of them is.
+}  // namespace
+
+Error opError(const OpCall& call, const std::string& message) {
+  return Error(ErrorCode::CompileError, fmt::format("{}: {}", call.op->name, message));
+}
+
 Result<DimExpr> broadcastExtent(DimsContext& context, const DimExpr& a, const DimExpr& b,
                                 const std::string& message, std::vector<DimExpr> shown) {
   if (context.decide(a, Relation::Eq, b) == Truth::True) return a.isConstant() ? a : b.isConstant() ? b : a;
@@ -25,21 +28,15 @@ Result<DimExpr> broadcastExtent(DimsContext& context, const DimExpr& a, const Di
     return a.isConstant() ? a : b.isConstant() ? b : a;
   }
   // At least one of |a - 1|, |b - 1|, |a - b| is zero.
-  DimExpr conflict = magnitude(a, b);
-  if (!aIsWide) conflict = min(conflict, magnitude(a, one()));
-  if (!bIsWide) conflict = min(conflict, magnitude(b, one()));
+  DimExpr conflict = distance(a, b);
+  if (!aIsWide) conflict = min(conflict, distance(a, one()));
+  if (!bIsWide) conflict = min(conflict, distance(b, one()));
   BATON_TRY(context.require(conflict, Relation::Eq, DimExpr(), message, std::move(shown)));
   if (aIsWide) return a;
   if (bIsWide) return b;
   const DimExpr greater = max(a, b);
   if (context.decide(min(a, b), Relation::Ge, one()) == Truth::True) return greater;
   return greater * min(min(a, b), one());
-}
-
-}  // namespace
-
-Error opError(const OpCall& call, const std::string& message) {
-  return Error(ErrorCode::CompileError, fmt::format("{}: {}", call.op->name, message));
 }
 
 std::string inputName(const OpCall& call, size_t input) {
@@ -107,6 +104,59 @@ std::optional<std::vector<int64_t>> asConstants(std::span<const DimExpr> dims) {
     out.push_back(*value);
   }
   return out;
+}
+
+Result<std::optional<int>> shapeRank(const OpCall& call, StructureContext& context,
+                                     const ShapeSource& source) {
+  if (source.attribute != nullptr) {
+    if (call.inputCount > source.input)
+      return opError(call, fmt::format("the {} is given twice, as attribute and as input", source.what));
+    return static_cast<int>(source.attribute->size());
+  }
+  if (call.inputCount <= source.input)
+    return opError(call, fmt::format("no {} is given: neither an attribute nor an input", source.what));
+  BATON_TRY(context.requireRank(source.input, 1));
+  const std::optional<int64_t> length = context.length(source.input);
+  if (!length) return std::nullopt;
+  return static_cast<int>(*length);
+}
+
+Result<std::vector<DimExpr>> shapeElements(const OpCall& call, DimsContext& context,
+                                           const ShapeSource& source) {
+  if (source.attribute != nullptr) return *source.attribute;
+  const std::vector<DimExpr>* elements = context.valuesOrSymbols(source.input);
+  if (elements == nullptr) {
+    context.blame(source.input);
+    return opError(call,
+                   fmt::format("the number of elements of the {} is not known when compiling", source.what));
+  }
+  return *elements;
+}
+
+Result<std::vector<DimExpr>> shapeExtents(const OpCall& call, DimsContext& context,
+                                          const ShapeSource& source) {
+  BATON_TRY_ASSIGN(std::vector<DimExpr> extents, shapeElements(call, context, source));
+  for (size_t i = 0; i < extents.size(); ++i)
+    BATON_TRY(context.require(
+        extents[i], Relation::Ge, DimExpr(),
+        fmt::format("{}: element {} of the {} is negative ({{0}})", call.op->name, i, source.what)));
+  return extents;
+}
+
+DimExpr distance(const DimExpr& a, const DimExpr& b) { return max(a - b, b - a); }
+
+DimExpr product(std::span<const DimExpr> dims) {
+  DimExpr result = DimExpr::constant(1);
+  for (const DimExpr& dim : dims) result = result * dim;
+  return result;
+}
+
+std::optional<size_t> valueCount(const TensorDims& result) {
+  if (result.extents.empty()) return 1;
+  if (result.extents.size() > 1) return std::nullopt;
+  const std::optional<int64_t> extent = result.extents[0].asConstant();
+  if (!extent || *extent < 0 || *extent > kMaxValueDims) return std::nullopt;
+  return static_cast<size_t>(*extent);
 }
 
 std::string shapePlaceholders(size_t first, size_t count) {

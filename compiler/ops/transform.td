@@ -1,11 +1,103 @@
 // Operators that move elements and compute none.
 
-def : Operator<"concatenate", [InputList<"data", AnyType>], "concatenate"> {
-  let Attrs = [Attr<"axis", IntAttr, "0", "Axis along which the tensors are put one after the other">];
+class MovingOperator<string name, list<Input> inputs, string stem, string formula, string summary>
+    : Operator<name, inputs, stem> {
   let Fusion = Injective;
   let Lowering = Element;
+  let Formula = formula;
+  let Summary = summary;
+}
+
+def : MovingOperator<"reshape", [Input<"data", AnyType>, OptionalInput<"new shape", Index>], "reshape",
+                     "elements in row-major order", "The same elements in another shape"> {
+  let Attrs = [
+    Attr<"newshape", DimListAttr, "None", "The shape. 0: the extent of the data at this position; -1: what remains; -2: all further extents of the data; -3: the product of two; -4: splits one into the two that follow, one of which may be -1. None: given by the second input, which may hold 0 and -1">,
+    Attr<"allowzero", BoolAttr, "False", "0 is an extent of zero">,
+  ];
+  let Aliases = ["dyn.reshape"];
+  let Values = "reshape";
+  let ValueInputs = [1];
+  let Errors = "An element count that differs; more than one -1; a 0, -2, -3 or -4 without an extent of the data";
+}
+def : MovingOperator<"transpose", [Input<"data", AnyType>], "transpose", "y[i...] = data[j...], where j[axes[d]] = i[d]", "Permutes axes"> {
+  let Attrs = [Attr<"axes", IntListAttr, "None", "Which axis of the data each axis of the result is; negative ones count from the end. None: in reverse">];
+  let Values = "copy";
+  let Errors = "Axes that are no permutation";
+}
+def : MovingOperator<"expand_dims", [Input<"data", AnyType>], "expandDims", "y[..., 0, ...] = data[...]", "Inserts axes of extent 1"> {
+  let Attrs = [
+    RequiredAttr<"axis", IntAttr, "Position of the first new axis, in [-r - 1, r]">,
+    Attr<"num_newaxis", IntAttr, "1", "How many">,
+  ];
+  let Values = "copy";
+  let Errors = "An axis out of range; a negative number of new axes";
+}
+def : MovingOperator<"squeeze", [Input<"data", AnyType>], "squeeze", "y[...] = data[..., 0, ...]", "Removes axes of extent 1"> {
+  let Attrs = [Attr<"axis", IntListAttr, "None", "Which axes; negative ones count from the end. None: those of extent 1, where the type says which">];
+  let Values = "copy";
+  let Errors = "An axis outside [-r, r) or listed twice; an extent that is not 1";
+}
+def : MovingOperator<"reverse", [Input<"data", AnyType>], "reverse", "y[..., i, ...] = data[..., n - 1 - i, ...]", "Reverses an axis"> {
+  let Attrs = [Attr<"axis", IntAttr, "0", "Which">];
+  let Dims = "unary";
+  let Values = "reverse";
+  let Errors = "An axis outside [-r, r)";
+}
+def : MovingOperator<"concatenate", [InputList<"data", AnyType>], "concatenate",
+                     "y[..., i, ...] = data[j][..., i - (sum of the extents of data[0..j-1] along the axis), ...]",
+                     "The tensors of a tuple, one after the other along an axis"> {
+  let Attrs = [Attr<"axis", IntAttr, "0", "Axis along which the tensors are put one after the other">];
   let Values = "concatenate";
-  let Summary = "The tensors of a tuple, one after the other along an axis";
-  let Formula = "y[..., i, ...] = data[j][..., i - (sum of the extents of data[0..j-1] along the axis), ...]";
   let Errors = "An empty tuple; an axis outside [-r, r)";
+}
+def : MovingOperator<"stack", [InputList<"data", AnyType>], "stack", "y[..., j, ...] = data[j][...]",
+                     "The tensors of a tuple, side by side along a new axis"> {
+  let Attrs = [Attr<"axis", IntAttr, "0", "Position of the new axis, in [-r - 1, r]">];
+  let Values = "stack";
+  let Errors = "An empty tuple; an axis out of range";
+}
+def : MovingOperator<"split", [Input<"data", AnyType>], "split", "y[j][..., i, ...] = data[..., i + (start of part j), ...]",
+                     "A tuple of the parts of a tensor along an axis"> {
+  let Attrs = [
+    RequiredAttr<"indices_or_sections", IntOrIntListAttr, "A number of equal parts, or where each part but the first begins">,
+    Attr<"axis", IntAttr, "0", "Axis to split">,
+  ];
+  let Errors = "An extent that the number of parts does not divide; positions that are negative, decrease or exceed the extent; an axis outside [-r, r)";
+}
+def : MovingOperator<"strided_slice", [Input<"data", AnyType>, OptionalInput<"begin", Index>, OptionalInput<"end", Index>,
+                                       OptionalInput<"strides", Index>], "stridedSlice",
+                     "y[..., i, ...] = data[..., begin + i * stride, ...]", "A part of a tensor"> {
+  let Attrs = [
+    Attr<"begin", DimListAttr, "None", "First position along each axis. Negative ones count from the end; then they are clamped to the extent">,
+    Attr<"end", DimListAttr, "None", "Position after the last, likewise. None: to the end">,
+    Attr<"strides", IntListAttr, "[1]", "Distance from one position to the next, not 0; 1 where the list is too short. A negative one goes backwards">,
+    Attr<"slice_mode", StringAttr, "end", "`end`, or `size`: `end` holds sizes, -1 for the rest of the axis, and strides do not count">,
+    Attr<"axes", IntListAttr, "None", "Which axes the lists are about. None: the first ones">,
+  ];
+  let Aliases = ["dyn.strided_slice"];
+  let Values = "stridedSlice";
+  let ValueInputs = [1, 2, 3];
+  let Errors = "Lists longer than the rank or than `axes`; a stride of 0 or not known when compiling; an axis outside [-r, r) or listed twice";
+}
+def : MovingOperator<"broadcast_to", [Input<"data", AnyType>, OptionalInput<"shape", Index>], "broadcastTo",
+                     "y[i...] = data[those of i where the data has more than one]", "Repeats a tensor along axes of extent 1 and new leading axes"> {
+  let Attrs = [Attr<"shape", DimListAttr, "None", "Shape of the result. None: given by the second input">];
+  let IgnoredAttrs = ["dtype"];
+  let Aliases = ["dyn.broadcast_to"];
+  let Fusion = Broadcast;
+  let Values = "broadcastTo";
+  let ValueInputs = [1];
+}
+def : MovingOperator<"repeat", [Input<"data", AnyType>], "repeat", "y[..., i, ...] = data[..., floor(i / repeats), ...]", "Repeats each element along an axis"> {
+  let Attrs = [
+    RequiredAttr<"repeats", IntAttr, "How often, 0 or more">,
+    Attr<"axis", IntAttr, "None", "Which axis. None: of the flattened data">,
+  ];
+  let Errors = "A negative number of repeats; an axis outside [-r, r)";
+}
+def : MovingOperator<"tile", [Input<"data", AnyType>, OptionalInput<"repetitions", Index>], "tile",
+                     "y[i...] = data[floor_mod(i, n)...]", "Repeats the whole tensor along each axis; the shorter of shape and repetitions is preceded by ones"> {
+  let Attrs = [Attr<"reps", DimListAttr, "None", "How often along each axis, 0 or more. None: given by the second input">];
+  let Aliases = ["dyn.tile"];
+  let ValueInputs = [1];
 }

@@ -1,0 +1,182 @@
+// The order of fields on disk: one visitor per structure, for writing and for reading. An
+// archive stores each call as one array, so that a later minor version can append fields.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "bytecode/program.h"
+
+namespace baton::bytecode {
+
+template <class T, class U>
+concept Like = std::same_as<std::remove_const_t<T>, U>;
+
+template <class A>
+void describe(A& archive, Like<Meta> auto& meta) {
+  archive(meta.name, meta.compilerVersion, meta.flags, meta.targets);
+}
+
+template <class A>
+void describe(A& archive, Like<ValueType> auto& type) {
+  archive(type.tag, type.dtype, type.extents, type.type, type.signature, type.content);
+}
+
+template <class A>
+void describe(A& archive, Like<Field> auto& field) {
+  archive(field.type, field.isScalar, field.slot);
+}
+
+template <class A>
+void describe(A& archive, Like<Constructor> auto& constructor) {
+  archive(constructor.name, constructor.fields, constructor.referenceCount, constructor.scalarCount);
+}
+
+template <class A>
+void describe(A& archive, Like<TypeDef> auto& type) {
+  archive(type.name, type.isTuple, type.isList, type.constructors);
+}
+
+template <class A>
+void describe(A& archive, Like<Signature> auto& signature) {
+  archive(signature.params, signature.results);
+}
+
+/// The offset of its code is the sum of the sizes before.
+template <class A>
+void describe(A& archive, Like<Function> auto& function) {
+  archive(function.name, function.signature, function.isClosure, function.captures,
+          function.scalarRegisterCount, function.referenceRegisterCount, function.codeSize);
+}
+
+template <class A>
+void describe(A& archive, Like<DimConstraint> auto& constraint) {
+  archive(constraint.lhs, constraint.relation, constraint.rhs);
+}
+
+template <class A>
+void describe(A& archive, Like<EntryPoint::Parameter> auto& parameter) {
+  archive(parameter.name, parameter.type);
+}
+
+template <class A>
+void describe(A& archive, Like<EntryPoint::PeakMemory> auto& peak) {
+  archive(peak.known, peak.bytes, peak.reason);
+}
+
+template <class A>
+void describe(A& archive, Like<EntryPoint> auto& entry) {
+  archive(entry.name, entry.function, entry.documentation, entry.symbols, entry.constraints, entry.parameters,
+          entry.result, entry.resultIsSplit, entry.peakMemory);
+}
+
+/// What stands in the types section.
+template <class Kinds, class Types, class Signatures, class EntryPoints, class Messages>
+struct TypesSection {
+  Kinds& kinds;
+  Types& types;
+  Signatures& signatures;
+  EntryPoints& entryPoints;
+  Messages& messages;
+};
+
+template <class A, class... Ts>
+void describe(A& archive, const TypesSection<Ts...>& section) {
+  archive(section.kinds, section.types, section.signatures, section.entryPoints, section.messages);
+}
+
+/// A constant as stored: where its bytes are, from the start of the data section.
+struct StoredConstant {
+  DType dtype = DType::F32;
+  std::vector<int64_t> extents;
+  std::string layout;
+  ConstantSource source = ConstantSource::Inline;
+  std::string key;
+  uint64_t offset = 0;
+  uint64_t sizeBytes = 0;
+};
+
+template <class A>
+void describe(A& archive, Like<StoredConstant> auto& constant) {
+  archive(constant.dtype, constant.extents, constant.layout, constant.source, constant.key, constant.offset,
+          constant.sizeBytes);
+}
+
+template <class A>
+void describe(A& archive, Like<KernelSymbol> auto& symbol) {
+  archive(symbol.name, symbol.from, symbol.index, symbol.axis);
+}
+
+template <class A>
+void describe(A& archive, Like<KernelOperand> auto& operand) {
+  archive(operand.dtype, operand.device, operand.alignmentBytes, operand.extents, operand.mayAlias,
+          operand.independentAxis);
+}
+
+template <class A>
+void describe(A& archive, Like<KernelDescriptor> auto& kernel) {
+  archive(kernel.name, kernel.source, kernel.symbols, kernel.inputs, kernel.outputs, kernel.scalarInputs,
+          kernel.scalarOutputs, kernel.messages, kernel.constraints);
+}
+
+/// The bytes of image i are native section i.
+template <class A>
+void describe(A& archive, Like<NativeImage> auto& image) {
+  archive(image.level, image.requiredFeatures, image.entryOffsets);
+}
+
+template <class Kernels, class Images>
+struct KernelsSection {
+  Kernels& kernels;
+  Images& images;
+};
+
+template <class A, class... Ts>
+void describe(A& archive, const KernelsSection<Ts...>& section) {
+  archive(section.kernels, section.images);
+}
+
+template <class A>
+void describe(A& archive, Like<DebugInfo::Position> auto& position) {
+  archive(position.function, position.pc, position.file, position.line, position.column, position.name);
+}
+
+template <class A>
+void describe(A& archive, Like<DebugInfo> auto& debug) {
+  archive(debug.files, debug.names, debug.positions);
+}
+
+template <class A>
+void describe(A& archive, Like<TestCase> auto& test) {
+  archive(test.name, test.entryPoint, test.inputs, test.output);
+}
+
+/// Enumerations on disk: values up to and including this one are known.
+template <class E>
+inline constexpr E kLastValue = E::unspecified;
+template <>
+inline constexpr DType kLastValue<DType> = DType::F64;
+template <>
+inline constexpr KindTagValue kLastValue<KindTagValue> = KindTagValue::Storage;
+template <>
+inline constexpr ValueType::Tag kLastValue<ValueType::Tag> = ValueType::Tag::Cell;
+template <>
+inline constexpr Relation kLastValue<Relation> = Relation::Ge;
+template <>
+inline constexpr ConstantSource kLastValue<ConstantSource> = ConstantSource::External;
+template <>
+inline constexpr KernelSource kLastValue<KernelSource> = KernelSource::External;
+template <>
+inline constexpr KernelSymbol::From kLastValue<KernelSymbol::From> = KernelSymbol::From::Scalar;
+template <>
+inline constexpr EntryPoint::PeakMemory::Known kLastValue<EntryPoint::PeakMemory::Known> =
+    EntryPoint::PeakMemory::Known::Bound;
+
+// Dim expressions are stored in postfix form, as one flat array of integers.
+inline constexpr int64_t kDimConstant = 0;  ///< followed by the value
+inline constexpr int64_t kDimSymbol = 1;    ///< followed by the symbol
+inline constexpr int64_t kDimAdd = 2;
+inline constexpr int64_t kDimMultiply = 3;
+inline constexpr int64_t kDimOpaque = 8;  ///< plus the DimOp
+
+}  // namespace baton::bytecode

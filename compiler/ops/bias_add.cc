@@ -1,0 +1,36 @@
+// nn.bias_add: a vector added along an axis.
+#include <fmt/format.h>
+
+#include "compiler/ops/declarations.h"
+#include "compiler/ops/relations.h"
+
+namespace baton::ops {
+
+Result<std::optional<StructureResult>> biasAddStructure(const OpCall& call, StructureContext& context) {
+  BATON_TRY(context.requireSameDType(0, 1));
+  BATON_TRY(context.requireRank(1, 1));
+  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  const std::optional<int> rank = context.rank(0);
+  if (!rank) return std::nullopt;
+  BATON_TRY(normaliseAxis(call, "axis", BiasAddAttrs{*call.attrs}.axis(), *rank));
+  const std::optional<DType> dtype = context.dtype(0);
+  if (!dtype) return std::nullopt;
+  return oneResult(*dtype, *rank);
+}
+
+Result<std::vector<TensorDims>> biasAddDims(const OpCall& call, DimsContext& context) {
+  TensorDims result{copyDims(context, 0)};
+  const DimExpr bias = context.dims(1)[0];
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call, "axis", BiasAddAttrs{*call.attrs}.axis(),
+                                                 static_cast<int>(result.extents.size())));
+  DimExpr& extent = result.extents[static_cast<size_t>(axis)];
+  context.blame(1);
+  BATON_TRY_ASSIGN(
+      extent, requireEqual(
+                  context, extent, bias,
+                  fmt::format("nn.bias_add: dimension {} of the data ({{0}}) does not match the bias ({{1}})",
+                              axis)));
+  return std::vector<TensorDims>{std::move(result)};
+}
+
+}  // namespace baton::ops

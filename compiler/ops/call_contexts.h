@@ -1,0 +1,79 @@
+// The relations of one call outside type inference, where the types of its inputs are
+// settled: the evaluator runs them on numbers, the lowering on symbols.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "compiler/ops/op.h"
+
+namespace baton::ops {
+
+/// What is known of an input.
+struct KnownInput {
+  DType dtype = DType::F32;
+  std::vector<DimExpr> dims;
+  std::optional<std::vector<DimExpr>> values;  ///< elements, where they are known
+  std::optional<double> constantFloat;
+};
+
+/// Every input is known; what is required of it must agree.
+class KnownStructure final : public StructureContext {
+ public:
+  explicit KnownStructure(std::span<const KnownInput> inputs) : inputs_(inputs) {}
+  std::optional<DType> dtype(size_t input) const override { return inputs_[input].dtype; }
+  std::optional<int> rank(size_t input) const override {
+    return static_cast<int>(inputs_[input].dims.size());
+  }
+  std::optional<int64_t> length(size_t input) const override;
+  std::optional<std::vector<int64_t>> constantInts(size_t input) const override;
+  Result<void> requireDType(size_t input, DType dtype) override;
+  Result<void> requireRank(size_t input, int rank) override;
+  Result<void> requireSameDType(size_t a, size_t b) override;
+  Result<void> requireSameRank(size_t a, size_t b) override;
+  Result<void> provideResultDType(size_t, DType) override { return success(); }
+  Result<void> provideResultDTypeOf(size_t, size_t) override { return success(); }
+  void blame(size_t) override {}
+
+ private:
+  std::span<const KnownInput> inputs_;
+};
+
+/// A check that was neither certain to hold nor certain to fail.
+struct OpenRequirement {
+  DimConstraint constraint;
+  std::string message;
+  std::vector<DimExpr> shown;
+};
+
+/// Decides by what is given; collects what stays open. Symbols that it has to make itself
+/// (for elements that are not known) start at `firstFresh`.
+class KnownDims final : public DimsContext {
+ public:
+  KnownDims(std::span<const KnownInput> inputs, const DimKnowledge& knowledge, uint32_t firstFresh);
+  DType dtype(size_t input) const override { return inputs_[input].dtype; }
+  std::span<const DimExpr> dims(size_t input) const override { return inputs_[input].dims; }
+  const std::vector<DimExpr>* values(size_t input) const override;
+  std::optional<double> constantFloat(size_t input) const override { return inputs_[input].constantFloat; }
+  const std::vector<DimExpr>* valuesOrSymbols(size_t input) override;
+  Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const override;
+  DimRange rangeOf(const DimExpr& expr) const override { return knowledge_.rangeOf(expr); }
+  Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs, std::string message,
+                       std::vector<DimExpr> shown = {}) override;
+  DimExpr fresh(std::string_view hint) override;
+  void blame(size_t) override {}
+
+  const std::vector<OpenRequirement>& open() const { return open_; }
+
+ private:
+  std::span<const KnownInput> inputs_;
+  const DimKnowledge& knowledge_;
+  uint32_t nextFresh_;
+  std::map<size_t, std::vector<DimExpr>> made_;
+  std::vector<OpenRequirement> open_;
+};
+
+}  // namespace baton::ops

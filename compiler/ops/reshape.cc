@@ -1,0 +1,249 @@
+// reshape: the same elements in another shape, with TVM's special values.
+#include <fmt/format.h>
+
+#include "compiler/ops/declarations.h"
+#include "compiler/ops/relations.h"
+
+namespace baton::ops {
+
+namespace {
+
+DimExpr one() { return DimExpr::constant(1); }
+
+ShapeSource newShape(const OpCall& call) { return {ReshapeAttrs{*call.attrs}.newshape(), 1, "new shape"}; }
+
+/// Removes one factor equal to `dim`; false when there is none.
+bool cancel(std::vector<DimExpr>& factors, const DimExpr& dim) {
+  for (size_t i = 0; i < factors.size(); ++i) {
+    if (!(factors[i] == dim)) continue;
+    factors.erase(factors.begin() + static_cast<std::ptrdiff_t>(i));
+    return true;
+  }
+  return false;
+}
+
+/// Walks the new shape and the extents of the data side by side.
+class ShapeWalk {
+ public:
+  ShapeWalk(const OpCall& call, DimsContext& context, std::vector<DimExpr> data, std::vector<DimExpr> shape)
+      : call_(call), context_(context), data_(std::move(data)), shape_(std::move(shape)) {}
+
+  Result<std::vector<DimExpr>> run() {
+    for (size_t i = 0; i < shape_.size(); ++i) {
+      const std::optional<int64_t> value = shape_[i].asConstant();
+      const int64_t least = newShape(call_).attribute != nullptr ? -4 : -1;
+      if (value && *value < least)
+        return opError(
+            call_, fmt::format("element {} of the new shape is {}; expected {} or more", i, *value, least));
+      if (value == -4) {
+        BATON_TRY(split(i));
+        i += 2;
+      } else if (value && (*value < 0 || (*value == 0 && !allowsZero()))) {
+        BATON_TRY(special(*value));
+      } else {
+        BATON_TRY(plain(shape_[i]));
+      }
+    }
+    return finish();
+  }
+
+ private:
+  bool allowsZero() const { return ReshapeAttrs{*call_.attrs}.allowzero(); }
+
+  /// The next extent of the data, for a value that needs one.
+  Result<DimExpr> next(int64_t value) {
+    if (at_ >= data_.size())
+      return opError(call_, fmt::format("{} in the new shape stands for extent {} of the data, which has {}",
+                                        value, at_, data_.size()));
+    return data_[at_++];
+  }
+
+  void push(DimExpr extent) { result_.push_back(std::move(extent)); }
+
+  Result<void> special(int64_t value) {
+    if (value == 0) {
+      BATON_TRY_ASSIGN(DimExpr extent, next(value));
+      push(std::move(extent));
+    } else if (value == -1) {
+      if (inferred_) return opError(call_, "the new shape holds more than one -1");
+      inferred_ = result_.size();
+      push(one());
+      ++at_;
+    } else if (value == -2) {
+      while (at_ < data_.size()) push(data_[at_++]);
+    } else {
+      BATON_TRY_ASSIGN(DimExpr first, next(value));
+      BATON_TRY_ASSIGN(const DimExpr second, next(value));
+      push(first * second);
+    }
+    return success();
+  }
+
+  Result<void> split(size_t i) {
+    if (i + 2 >= shape_.size()) return opError(call_, "-4 in the new shape must be followed by two extents");
+    BATON_TRY_ASSIGN(const DimExpr whole, next(-4));
+    DimExpr left = shape_[i + 1];
+    DimExpr right = shape_[i + 2];
+    const bool infersLeft = left.asConstant() == -1;
+    const bool infersRight = right.asConstant() == -1;
+    if (infersLeft && infersRight) return opError(call_, "both extents after -4 in the new shape are -1");
+    if (infersLeft) left = floorDiv(whole, max(right, one()));
+    if (infersRight) right = floorDiv(whole, max(left, one()));
+    BATON_TRY(
+        context_.require(left * right, Relation::Eq, whole,
+                         fmt::format("reshape: an extent of {{0}} cannot be split into {{1}} times {{2}}"),
+                         {whole, left, right}));
+    push(std::move(left));
+    push(std::move(right));
+    return success();
+  }
+
+  /// An extent as it stands. Elements of an input that come out as 0 or -1 mean what these
+  /// mean in an attribute.
+  Result<void> plain(const DimExpr& value) {
+    const std::string place = fmt::format("reshape: element {} of the new shape", result_.size());
+    if (value.isConstant() || context_.decide(value, Relation::Gt, DimExpr()) == Truth::True) {
+      push(value);
+    } else if (newShape(call_).attribute != nullptr) {
+      BATON_TRY(context_.require(value, Relation::Ge, DimExpr(), place + " is negative ({0})"));
+      push(value);
+    } else if (context_.decide(value, Relation::Ge, DimExpr()) == Truth::True) {
+      // An extent of some tensor. Where it may be 0 and that would mean another extent, the
+      // result is not worth its complexity: the run is stopped.
+      if (!allowsZero() && !vanishesWith(value))
+        BATON_TRY(context_.require(value, Relation::Ge, one(),
+                                   place + " is {0}, which stands for an extent of the data"));
+      push(value);
+    } else {
+      BATON_TRY(anything(value, place));
+    }
+    ++at_;
+    return success();
+  }
+
+  /// Whether the extent of the data at this position is 0 whenever `value` is.
+  bool vanishesWith(const DimExpr& value) const {
+    if (at_ >= data_.size()) return false;
+    if (data_[at_] == value) return true;
+    const std::optional<DimSymbol> symbol = value.asSymbol();
+    if (!symbol) return false;
+    return data_[at_]
+        .substitute([&](DimSymbol s) { return s == *symbol ? std::optional(DimExpr()) : std::nullopt; })
+        .isZero();
+  }
+
+  /// An element of which nothing is known: an expression that covers extents, 0 and -1.
+  Result<void> anything(const DimExpr& value, const std::string& place) {
+    BATON_TRY(
+        context_.require(value, Relation::Ge, DimExpr::constant(-1), place + " is {0}; expected -1 or more"));
+    infersHere_.resize(result_.size());
+    infersHere_.push_back(max(DimExpr() - value, DimExpr()));
+    DimExpr extent = max(value, DimExpr());
+    if (!allowsZero() && at_ < data_.size()) {
+      const DimExpr isZero = max(one() - max(value, DimExpr() - value), DimExpr());
+      extent = extent + isZero * data_[at_];
+    } else if (!allowsZero()) {
+      BATON_TRY(
+          context_.require(value, Relation::Ne, DimExpr(),
+                           fmt::format("{} is {{0}}, which stands for extent {} of the data, which has {}",
+                                       place, at_, data_.size())));
+    }
+    push(std::move(extent));
+    return success();
+  }
+
+  Result<std::vector<DimExpr>> finish() {
+    infersHere_.resize(result_.size());
+    // Equal extents cancel where -1 is inferred, so that what remains is simple.
+    std::vector<DimExpr> total = data_;
+    std::vector<DimExpr> known;
+    DimExpr inferredCount = DimExpr::constant(inferred_ ? 1 : 0);
+    for (size_t i = 0; i < result_.size(); ++i) {
+      if (i == inferred_) continue;
+      const bool isDoubtful = !infersHere_[i].isZero();
+      inferredCount = inferredCount + infersHere_[i];
+      // Of a doubtful one the extent is 0 where it is inferred: 1 for the product of the others.
+      if (isDoubtful || !cancel(total, result_[i])) known.push_back(result_[i] + infersHere_[i]);
+    }
+    if (!inferredCount.isConstant())
+      BATON_TRY(
+          context_.require(inferredCount, Relation::Le, one(), "reshape: the new shape holds {0} times -1"));
+    if (!inferredCount.isZero()) {
+      DimExpr divisor = product(known);
+      if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
+      const DimExpr rest = floorDiv(product(total), divisor);
+      if (inferred_) result_[*inferred_] = rest;
+      for (size_t i = 0; i < result_.size(); ++i) result_[i] = result_[i] + infersHere_[i] * rest;
+    }
+    std::vector<DimExpr> shown = data_;
+    shown.insert(shown.end(), result_.begin(), result_.end());
+    BATON_TRY(context_.require(
+        product(data_), Relation::Eq, product(result_),
+        fmt::format("reshape: the shapes {} and {} have different numbers of elements",
+                    shapePlaceholders(0, data_.size()), shapePlaceholders(data_.size(), result_.size())),
+        std::move(shown)));
+    return std::move(result_);
+  }
+
+  const OpCall& call_;
+  DimsContext& context_;
+  std::vector<DimExpr> data_;
+  std::vector<DimExpr> shape_;
+  size_t at_ = 0;
+  std::vector<DimExpr> result_;
+  std::optional<size_t> inferred_;
+  std::vector<DimExpr>
+      infersHere_;  // 1 where an element turns out to be -1, else 0; not always as long as result_
+};
+
+}  // namespace
+
+Result<std::optional<StructureResult>> reshapeStructure(const OpCall& call, StructureContext& context) {
+  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  const ShapeSource source = newShape(call);
+  BATON_TRY_ASSIGN(std::optional<int> count, shapeRank(call, context, source));
+  const std::optional<DType> dtype = context.dtype(0);
+  if (!count || !dtype) return std::nullopt;
+  if (source.attribute == nullptr) return oneResult(*dtype, *count);
+  // -2 stands for as many extents as are left; -3 takes two and leaves one; -4 is none itself.
+  int rank = 0;
+  int used = 0;
+  for (size_t i = 0; i < source.attribute->size(); ++i) {
+    const std::optional<int64_t> value = (*source.attribute)[i].asConstant();
+    if (value == -2) {
+      const std::optional<int> dataRank = context.rank(0);
+      if (!dataRank) return std::nullopt;
+      rank += std::max(*dataRank - used, 0);
+      used = std::max(*dataRank, used);
+    } else if (value == -4) {
+      rank += 2;
+      ++used;
+      i += 2;
+    } else {
+      ++rank;
+      used += value == -3 ? 2 : 1;
+    }
+  }
+  std::optional<int64_t> length;
+  if (rank == 1 && source.attribute->size() == 1) {
+    const std::optional<int64_t> only = source.attribute->front().asConstant();
+    if (only && *only > 0) length = only;
+    if (only == -1) length = context.length(0);
+    if (only == -1 && context.rank(0) == 0) length = 1;
+  }
+  return oneResult(*dtype, rank, length);
+}
+
+Result<std::vector<TensorDims>> reshapeDims(const OpCall& call, DimsContext& context) {
+  BATON_TRY_ASSIGN(std::vector<DimExpr> shape, shapeElements(call, context, newShape(call)));
+  BATON_TRY_ASSIGN(std::vector<DimExpr> extents,
+                   ShapeWalk(call, context, copyDims(context, 0), std::move(shape)).run());
+  return std::vector<TensorDims>{{std::move(extents)}};
+}
+
+std::optional<std::vector<DimExpr>> reshapeValues(const OpCall& call, DimsContext& context,
+                                                  const TensorDims& result) {
+  return copyValues(call, context, result);
+}
+
+}  // namespace baton::ops

@@ -1,0 +1,101 @@
+// Tools to take functions apart and put them together: who uses what, substitution of
+// operands, and copies of blocks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "compiler/passes/dims.h"
+
+namespace baton::passes {
+
+/// Where each block hangs; valid until bindings are moved.
+struct BlockParents {
+  /// The block that holds the binding that holds this one; kNoBlock for the root.
+  std::vector<ir::BlockId> parent;
+  /// The variable of that binding.
+  std::vector<ir::VarId> owner;
+};
+BlockParents blockParents(const ir::Function& function);
+
+/// Number of uses of each variable as operand or result of a block, and of joins by CallJoin.
+std::vector<uint32_t> useCounts(const ir::Function& function);
+
+/// Puts atoms in the place of variables, everywhere in the function at once. A replacement
+/// that is itself replaced is followed; there must be no cycle.
+class Substitution {
+ public:
+  explicit Substitution(const ir::Function& function) : map_(function.vars.size()) {}
+  void set(ir::VarId var, ir::Atom atom);
+  bool empty() const { return isEmpty_; }
+  ir::Atom resolve(ir::Atom atom);
+  void apply(ir::Function& function);
+  /// Operands of one right-hand side.
+  void apply(ir::Rhs& rhs);
+
+ private:
+  std::vector<std::optional<ir::Atom>> map_;
+  bool isEmpty_ = true;
+};
+
+/// Copies blocks of one function (its arenas) into another, or into itself. Variables bound
+/// inside are new; what is used from outside is mapped by `mapVar`, or stays as it is.
+class Cloner {
+ public:
+  /// `to` may be the function that holds `from`. Neither module.functions nor `from` may
+  /// change, except through the cloner, while it is in use.
+  Cloner(ir::Module& module, const ir::Function& from, ir::Function& to);
+
+  void mapVar(ir::VarId var, ir::Atom atom);
+  /// Applied to the types, extents and attributes that are copied; may be empty.
+  void setDims(DimRewriter* dims) { dims_ = dims; }
+  /// Applied to types before `dims`; may be empty.
+  void setTypes(std::function<ir::TypeRef(ir::TypeRef)> types) { types_ = std::move(types); }
+
+  /// A new variable for one that is bound inside; what refers to the old one will refer to it.
+  ir::VarId bind(ir::VarId var);
+  ir::BlockId clone(ir::BlockId root);
+  ir::Atom map(ir::Atom atom) const;
+
+ private:
+  ir::PatternId clonePattern(ir::PatternId root);
+  void mapInside(ir::Rhs& rhs);
+
+  ir::Module& module_;
+  const ir::Function& from_;
+  ir::Function& to_;
+  std::unordered_map<ir::VarId, ir::Atom> vars_;
+  std::unordered_map<ir::BlockId, ir::BlockId> blocks_;
+  DimRewriter* dims_ = nullptr;
+  std::function<ir::TypeRef(ir::TypeRef)> types_;
+};
+
+/// Appends `binding` and gives back its variable.
+ir::VarId append(ir::Function& function, ir::BlockId block, ir::VarInfo info, ir::Rhs rhs,
+                 SourceLocation location = {});
+
+/// Drops blocks, variables and patterns that the body cannot reach and renumbers the rest
+/// in program order, so that what a function holds is what it needs.
+void compact(ir::Module& module, ir::Function& function);
+
+/// Symbols in everything under a block, in order of appearance.
+std::vector<DimSymbol> symbolsUnder(const ir::Function& function, ir::BlockId root);
+
+/// Names for new functions of a module.
+class FunctionNames {
+ public:
+  explicit FunctionNames(const ir::Module& module);
+  /// `base`, or `base` with a number, that no function of the module has; it is taken from now on.
+  std::string fresh(const std::string& base);
+
+ private:
+  std::unordered_set<std::string> taken_;
+  std::unordered_map<std::string, uint32_t> next_;
+};
+
+}  // namespace baton::passes

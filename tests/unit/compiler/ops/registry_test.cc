@@ -1,0 +1,53 @@
+// What the generated table says of the operators, and how they are found.
+#include <catch2/catch.hpp>
+
+#include "compiler/ops/op.h"
+
+using namespace baton;
+using namespace baton::ops;
+
+TEST_CASE("operators are found by name and alias") {
+  const OpRegistry& registry = OpRegistry::instance();
+  REQUIRE(registry.find("nn.dense") != nullptr);
+  CHECK(registry.find("nn.dense")->name == "nn.dense");
+  CHECK(registry.find("dyn.reshape") == registry.find("reshape"));
+  CHECK(registry.find("nn.dens") == nullptr);
+  CHECK(registry.find("") == nullptr);
+  for (size_t i = 1; i < registry.all().size(); ++i)
+    CHECK(registry.all()[i - 1]->name < registry.all()[i]->name);
+}
+
+TEST_CASE("every operator has its relations, and defaults of the declared kind") {
+  for (const OpDef* op : OpRegistry::instance().all()) {
+    INFO(op->name);
+    CHECK(op->structure != nullptr);
+    CHECK(op->dims != nullptr);
+    for (size_t i = 0; i + 1 < op->inputs.size(); ++i) {
+      CHECK_FALSE(op->inputs[i].isList);
+      if (op->inputs[i].isOptional) CHECK(op->inputs[i + 1].isOptional);
+    }
+    for (const AttrSpec& attr : op->attrs) {
+      INFO(attr.name);
+      const bool isNone = std::holds_alternative<std::monostate>(attr.defaultValue);
+      CHECK(isNone == (attr.isRequired || attr.mayBeNone));
+    }
+  }
+}
+
+TEST_CASE("defaults of nn.dense and sum") {
+  const ir::Attrs dense = defaultAttrs(*OpRegistry::instance().find("nn.dense"));
+  CHECK(dense.isNone("units"));
+  CHECK(dense.find("units") != nullptr);
+  const ir::Attrs sum = defaultAttrs(*OpRegistry::instance().find("sum"));
+  CHECK_FALSE(sum.boolOf("keepdims"));
+  CHECK(defaultAttrs(*OpRegistry::instance().find("strided_slice")).intsOf("strides") ==
+        std::vector<int64_t>{1});
+  CHECK(defaultAttrs(*OpRegistry::instance().find("cast")).find("dtype") == nullptr);
+}
+
+TEST_CASE("placeholders of messages") {
+  const std::vector<std::string> values = {"n", "300"};
+  CHECK(formatDimMessage("a ({0}) and b ({1})", values) == "a (n) and b (300)");
+  CHECK(formatDimMessage("{2} {x} {} {0", values) == "{2} {x} {} {0");
+  CHECK(formatDimMessage("", values).empty());
+}
