@@ -48,6 +48,13 @@ struct Machine {
   /// Set by other threads and the deadline timer.
   std::atomic<uint32_t> interrupt{0};
 
+  /// Where enterSegment() says what it made.
+  struct {
+    uint64_t* s;
+    Object** r;
+    uintptr_t flags;
+  } newWindow{};
+
   // -- The registers, while nothing runs --------------------------------------------------
   const uint64_t* pc = nullptr;
   uint64_t* scalars = nullptr;

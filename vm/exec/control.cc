@@ -24,7 +24,8 @@ const uint64_t* stopAtCall(Machine& m, int64_t fuel) {
   return nullptr;
 }
 
-bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t*& s, Object**& r, uintptr_t& flags) {
+bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t* s, Object** r) {
+  uintptr_t flags = 0;
   const auto push = [&](StackBank& bank, uint64_t words) {
     const StackBank& other = &bank == &m.scalarStack ? m.referenceStack : m.scalarStack;
     const uint64_t used = other.totalBytes();
@@ -49,6 +50,7 @@ bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t*& s, Object**
     m.referenceEnd = reinterpret_cast<Object**>(m.referenceStack.end());
     flags |= kFrameBeginsReferences;
   }
+  m.newWindow = {s, r, flags};
   return true;
 }
 
@@ -70,16 +72,14 @@ TailWindow moveTail(Machine& m, uint64_t* s, Object** r, const FunctionCode& cal
   const FrameRecord record = FrameRecord::of(s);
   const uint64_t* stagedScalars = s + current.scalarCount;
   Object** staged = r + current.referenceCount;
-  uint64_t* newScalars = s;
-  Object** newReferences = r;
-  uintptr_t flags = 0;
-  if (!enterSegment(m, callee, newScalars, newReferences, flags)) {
+  if (!enterSegment(m, callee, s, r)) {
     for (uint32_t i = 0; i < referenceCount; ++i) {
       m.heap->release(staged[i]);
       staged[i] = nullptr;
     }
     return {nullptr, nullptr};
   }
+  const auto [newScalars, newReferences, flags] = m.newWindow;
   for (uint32_t i = 0; i < scalarCount; ++i) newScalars[i] = stagedScalars[i];
   for (uint32_t i = 0; i < referenceCount; ++i) {
     Object* object = staged[i];

@@ -59,10 +59,13 @@ BATON_EXEC Next enter(Frame& f, const View& v, const FunctionCode& callee, Objec
   Object** r = f.r + caller.referenceCount;
   uintptr_t flags = 0;
   if (s + callee.scalarNeed > m.scalarEnd || r + callee.referenceNeed > m.referenceEnd) [[unlikely]] {
-    if (!enterSegment(m, callee, s, r, flags)) {
+    if (!enterSegment(m, callee, s, r)) {
       if (closure) m.heap->release(closure);
       return nullptr;
     }
+    s = m.newWindow.s;
+    r = m.newWindow.r;
+    flags = m.newWindow.flags;
   }
   ++m.depth;
   const auto scalars = v.scalars();
@@ -71,8 +74,11 @@ BATON_EXEC Next enter(Frame& f, const View& v, const FunctionCode& callee, Objec
   Object** to = r;
   if (closure) *to++ = closure;
   for (uint32_t i = 0; i < references.size(); ++i) to[i] = take(f.r, references[i]);
-  FrameRecord::of(s) = {reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(f.s) | flags), f.r, results,
-                        &callee};
+  FrameRecord& record = FrameRecord::of(s);
+  record.callerScalars = reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(f.s) | flags);
+  record.callerReferences = f.r;
+  record.results = results;
+  record.function = &callee;
   f.s = s;
   f.r = r;
   return callee.code;
@@ -96,8 +102,8 @@ BATON_EXEC Next exec(bytecode::CallClosure v, Frame& f) {
   return enter(f, v, f.m->functions[closure->tag], closure, resultsOf(v));
 }
 
-/// Makes the current window the callee's. Arguments are staged above the window, which is
-/// then emptied; the loader has made room for that.
+/// Makes the current window the callee's. Arguments are staged above the window, for which the
+/// loader has made room; nothing else is left in it.
 template <class View>
 BATON_EXEC Next enterInPlace(Frame& f, const View& v, const FunctionCode& callee, Object* closure) {
   const FunctionCode& current = currentFunction(f);
@@ -109,12 +115,6 @@ BATON_EXEC Next enterInPlace(Frame& f, const View& v, const FunctionCode& callee
   uint32_t referenceCount = 0;
   if (closure) staged[referenceCount++] = closure;
   for (uint32_t i = 0; i < references.size(); ++i) staged[referenceCount++] = take(f.r, references[i]);
-  for (uint32_t i = 0; i < current.referenceCount; ++i) {
-    if (Object* left = f.r[i]) {
-      f.r[i] = nullptr;
-      f.m->heap->release(left);
-    }
-  }
   if (f.s + callee.scalarNeed > f.m->scalarEnd || f.r + callee.referenceNeed > f.m->referenceEnd)
       [[unlikely]] {
     const TailWindow window = moveTail(*f.m, f.s, f.r, callee, scalars.size(), referenceCount);
@@ -146,9 +146,10 @@ BATON_EXEC Next exec(bytecode::TailCallClosure v, Frame& f) {
 }
 
 BATON_EXEC Next exec(bytecode::Ret v, Frame& f) {
-  const FrameRecord record = FrameRecord::of(f.s);
+  const FrameRecord& record = FrameRecord::of(f.s);  // read word by word, as it was written
   Machine& m = *f.m;
-  const uintptr_t flags = reinterpret_cast<uintptr_t>(record.callerScalars) & kFrameFlags;
+  const auto caller = reinterpret_cast<uintptr_t>(record.callerScalars);
+  const uintptr_t flags = caller & kFrameFlags;
   if (flags & kFrameIsOutermost) [[unlikely]]
     return returnOutermost(m, v, f.s, f.r);
   uint64_t* s = reinterpret_cast<uint64_t*>(reinterpret_cast<uintptr_t>(record.callerScalars) &
@@ -159,13 +160,7 @@ BATON_EXEC Next exec(bytecode::Ret v, Frame& f) {
   for (uint32_t i = 0; i < scalars.size(); ++i) s[*results++ & 0x7fff] = f.s[scalars[i].index()];
   const auto references = v.references();
   for (uint32_t i = 0; i < references.size(); ++i)
-    define(m, r, ReferenceOperand(*results++), take(f.r, references[i]));
-  for (uint32_t i = 0; i < record.function->referenceCount; ++i) {
-    if (Object* left = f.r[i]) [[unlikely]] {
-      f.r[i] = nullptr;
-      m.heap->release(left);
-    }
-  }
+    define(r, ReferenceOperand(*results++), take(f.r, references[i]));
   --m.depth;
   if (flags) [[unlikely]]
     leaveSegments(m, flags);

@@ -7,7 +7,7 @@
 
 namespace baton::vm {
 
-BATON_EXEC void exec(bytecode::Move v, Frame& f) { define(*f.m, f.r, v.dst(), take(f.r, v.a())); }
+BATON_EXEC void exec(bytecode::Move v, Frame& f) { define(f.r, v.dst(), take(f.r, v.a())); }
 BATON_EXEC void exec(bytecode::Drop v, Frame& f) {
   Object*& slot = f.r[v.a().index()];
   Object* object = slot;
@@ -15,7 +15,7 @@ BATON_EXEC void exec(bytecode::Drop v, Frame& f) {
   f.m->heap->release(object);
 }
 BATON_EXEC void exec(bytecode::LoadConst v, Frame& f) {
-  define(*f.m, f.r, v.dst(), f.m->constants[v.constant().value()]);
+  define(f.r, v.dst(), f.m->constants[v.constant().value()]);
 }
 
 /// References first, then scalars, as they stand in the object.
@@ -30,12 +30,12 @@ BATON_EXEC bool makeRecord(const View& v, Frame& f, ObjectKind kind, uint32_t ta
   for (uint32_t i = 0; i < references.size(); ++i) *slots++ = take(f.r, references[i]);
   auto* to = reinterpret_cast<uint64_t*>(slots);
   for (uint32_t i = 0; i < scalars.size(); ++i) to[i] = f.s[scalars[i].index()];
-  define(*f.m, f.r, v.dst(), object);
+  define(f.r, v.dst(), object);
   return true;
 }
 BATON_EXEC bool exec(bytecode::MakeAdt v, Frame& f) {
   if (v.references().empty() && v.scalars().empty() && v.constructor() < kNullaryCount) {
-    define(*f.m, f.r, v.dst(), nullaryAdt(v.constructor()));
+    define(f.r, v.dst(), nullaryAdt(v.constructor()));
     return true;
   }
   return makeRecord(v, f, ObjectKind::Adt, v.constructor());
@@ -59,7 +59,7 @@ BATON_EXEC bool exec(bytecode::GetFieldRef v, Frame& f) {
     f.r[v.value().index()] = nullptr;
     f.m->heap->release(value);
   }
-  define(*f.m, f.r, v.dst(), field);
+  define(f.r, v.dst(), field);
   return true;
 }
 BATON_EXEC bool exec(bytecode::GetFieldScalar v, Frame& f) {
@@ -79,7 +79,7 @@ BATON_EXEC void exec(bytecode::CaptureRef v, Frame& f) {
   Object* captured = closure->slots()[v.slot()];
   retain(captured);
   finish(*f.m, v.closure(), closure);
-  define(*f.m, f.r, v.dst(), captured);
+  define(f.r, v.dst(), captured);
 }
 BATON_EXEC void exec(bytecode::CaptureScalar v, Frame& f) {
   Object* closure = borrow(f.r, v.closure());
@@ -92,7 +92,7 @@ BATON_EXEC bool exec(bytecode::CellNewRef v, Frame& f) {
   if (!cell) [[unlikely]]
     return f.m->failAllocation();
   cell->reference = take(f.r, v.value());
-  define(*f.m, f.r, v.dst(), cell);
+  define(f.r, v.dst(), cell);
   return true;
 }
 BATON_EXEC bool exec(bytecode::CellNewScalar v, Frame& f) {
@@ -100,7 +100,7 @@ BATON_EXEC bool exec(bytecode::CellNewScalar v, Frame& f) {
   if (!cell) [[unlikely]]
     return f.m->failAllocation();
   cell->scalar = f.s[v.value().index()];
-  define(*f.m, f.r, v.dst(), cell);
+  define(f.r, v.dst(), cell);
   return true;
 }
 BATON_EXEC void exec(bytecode::CellReadRef v, Frame& f) {
@@ -108,7 +108,7 @@ BATON_EXEC void exec(bytecode::CellReadRef v, Frame& f) {
   Object* content = asCell(cell)->reference;
   retain(content);
   finish(*f.m, v.cell(), cell);
-  define(*f.m, f.r, v.dst(), content);
+  define(f.r, v.dst(), content);
 }
 BATON_EXEC void exec(bytecode::CellReadScalar v, Frame& f) {
   Object* cell = borrow(f.r, v.cell());

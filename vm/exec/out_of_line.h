@@ -19,10 +19,9 @@ uint64_t bitcastScalar(uint64_t bits, DType from, DType to);
 // -- Control --------------------------------------------------------------------------------
 [[gnu::cold]] bool failMessage(Machine& m, uint32_t message,
                                bytecode::OperandList<bytecode::ScalarOperand> values, const uint64_t* s);
-/// A new window for `callee` in segments of its own where the current ones are too small.
-/// Receives the window's bases, with what the frame has to say when it is left.
-[[gnu::cold]] bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t*& s, Object**& r,
-                                uintptr_t& flags);
+/// A new window for `callee` in segments of its own where the current ones are too small, put
+/// into Machine::newWindow; s and r are where it would have been.
+[[gnu::cold]] bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t* s, Object** r);
 /// The other way.
 [[gnu::cold]] void leaveSegments(Machine& m, uintptr_t flags);
 /// Before a call: an error when it would be too deep, else nothing. Always null.

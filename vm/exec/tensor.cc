@@ -119,7 +119,7 @@ bool allocTensor(bytecode::AllocTensor v, Machine& m, const uint64_t* s, Object*
   if (!readShape(shape, m, v.extents(), s, v.dtype())) return false;
   Tensor* tensor = m.heap->allocateTensor(v.dtype(), v.device(), shape.span(), shape.sizeBytes);
   if (!tensor) return m.failAllocation();
-  define(m, r, v.dst(), tensor);
+  define(r, v.dst(), tensor);
   return true;
 }
 
@@ -130,7 +130,7 @@ bool allocStorage(bytecode::AllocStorage v, Machine& m, const uint64_t* s, Objec
     return m.failProgram(fmt::format("an alignment of 2^{} is not supported", v.alignmentLog2()));
   Storage* storage = m.heap->allocateStorage(static_cast<uint64_t>(size), uint64_t{1} << v.alignmentLog2());
   if (!storage) return m.failAllocation();
-  define(m, r, v.dst(), storage);
+  define(r, v.dst(), storage);
   return true;
 }
 
@@ -150,7 +150,7 @@ bool tensorAt(bytecode::TensorAt v, Machine& m, const uint64_t* s, Object** r) {
   if (!tensor) return m.failAllocation();
   std::copy_n(shape.extents, shape.rank, tensor->extents());
   take(r, v.storage());
-  define(m, r, v.dst(), tensor);
+  define(r, v.dst(), tensor);
   return true;
 }
 
@@ -178,7 +178,7 @@ bool allocReuse(bytecode::AllocReuse v, Machine& m, const uint64_t* s, Object** 
     r[v.source().index()] = nullptr;
     m.heap->release(source);
   }
-  define(m, r, v.dst(), tensor);
+  define(r, v.dst(), tensor);
   return true;
 }
 
@@ -220,7 +220,7 @@ bool reshape(bytecode::Reshape v, Machine& m, const uint64_t* s, Object** r) {
   Tensor* view = viewOf(m, source, shape.rank, source->data);
   if (!view) return failHolding(m, source);
   std::copy_n(shape.extents, shape.rank, view->extents());
-  define(m, r, v.dst(), view);
+  define(r, v.dst(), view);
   return true;
 }
 
@@ -241,7 +241,7 @@ bool sliceOuter(bytecode::SliceOuter v, Machine& m, const uint64_t* s, Object** 
   Tensor* view = viewOf(m, source, rank, data);
   if (!view) return failHolding(m, source);
   std::copy_n(extents, rank, view->extents());
-  define(m, r, v.dst(), view);
+  define(r, v.dst(), view);
   return true;
 }
 
@@ -258,7 +258,7 @@ bool indexOuter(bytecode::IndexOuter v, Machine& m, const uint64_t* s, Object** 
   Tensor* view = viewOf(m, source, rank, data);
   if (!view) return failHolding(m, source);
   std::copy_n(extents, rank, view->extents());
-  define(m, r, v.dst(), view);
+  define(r, v.dst(), view);
   return true;
 }
 
@@ -279,7 +279,7 @@ bool storeOuter(bytecode::StoreOuter v, Machine& m, const uint64_t* s, Object** 
     r[v.row().index()] = nullptr;
     m.heap->release(rowObject);
   }
-  define(m, r, v.dst(), target);
+  define(r, v.dst(), target);
   return true;
 }
 
@@ -290,7 +290,7 @@ bool storeOuterScalar(bytecode::StoreOuterScalar v, Machine& m, const uint64_t* 
   target = writable(m, asTensor(take(r, v.target())));
   if (!target) return false;
   storeScalar(target->data + index * sizeBytes(target->dtype()), target->dtype(), s[v.value().index()]);
-  define(m, r, v.dst(), target);
+  define(r, v.dst(), target);
   return true;
 }
 
@@ -319,14 +319,14 @@ bool extendOuter(bytecode::ExtendOuter v, Machine& m, const uint64_t* s, Object*
     if (needed > capacity && !m.heap->growTensor(source, std::max(needed, 2 * kept), kept))
       return failHolding(m, source);
     source->extents()[0] = extent;
-    define(m, r, v.dst(), source);
+    define(r, v.dst(), source);
     return true;
   }
   Tensor* copy = m.heap->allocateTensor(source->dtype(), source->device(), {extents, rank}, needed);
   if (!copy) return failHolding(m, source);
   std::memcpy(copy->data, source->data, kept);
   m.heap->release(source);
-  define(m, r, v.dst(), copy);
+  define(r, v.dst(), copy);
   return true;
 }
 
@@ -353,7 +353,7 @@ bool boxScalar(bytecode::BoxScalar v, Machine& m, const uint64_t* s, Object** r)
   Tensor* tensor = m.heap->allocateTensor(v.dtype(), 0, {}, static_cast<uint64_t>(sizeBytes(v.dtype())));
   if (!tensor) return m.failAllocation();
   storeScalar(tensor->data, v.dtype(), s[v.value().index()]);
-  define(m, r, v.dst(), tensor);
+  define(r, v.dst(), tensor);
   return true;
 }
 
