@@ -17,6 +17,8 @@ class Retainable {
   void release() const noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  /// Whether the caller's reference is the only one.
+  bool isOnlyReference() const noexcept { return references_.load(std::memory_order_acquire) == 1; }
   Retainable(const Retainable&) = delete;
   Retainable& operator=(const Retainable&) = delete;
 

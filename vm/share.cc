@@ -9,13 +9,13 @@ namespace {
 bool isConstant(const Object* object) { return object->kind == ObjectKind::Tensor && object->isImmortal(); }
 
 /// A counted tensor over the memory of a constant; null when memory is refused.
-Tensor* countedConstant(Heap& heap, Tensor* constant, const Retainable& constants) {
+Tensor* countedConstant(Heap& heap, Tensor* constant, const Retainable* constants) {
   Storage* storage = heap.adoptStorage(
       constant->data, constant->sizeBytes(),
       [](void* context) { static_cast<const Retainable*>(context)->release(); },
-      const_cast<Retainable*>(&constants));
+      const_cast<Retainable*>(constants));
   if (!storage) return nullptr;
-  constants.retain();
+  constants->retain();
   Tensor* tensor = heap.allocateView(constant->dtype(), constant->device(), constant->rank(), true, storage,
                                      constant->data);
   if (!tensor) {
@@ -36,7 +36,7 @@ void mark(Object* object, uint64_t& marked) {
 
 }  // namespace
 
-ShareOutcome share(Heap& heap, Object*& root, const Retainable& constants, std::vector<uint32_t>* path) {
+ShareOutcome share(Heap& heap, Object*& root, const Retainable* constants, std::vector<uint32_t>* path) {
   if (isConstant(root)) {
     Tensor* tensor = countedConstant(heap, asTensor(root), constants);
     if (!tensor) return ShareOutcome::NoMemory;

@@ -17,10 +17,10 @@ enum class ShareOutcome : uint8_t {
 
 /// Sets the shared bit of everything reachable from `root`, a private or shared object that
 /// this thread holds. Constants on the way become counted tensors that keep `constants`
-/// alive (`root` is replaced when it is one). No recursion; memory only for those tensors.
-/// After a failure everything is as usable as before. `path` receives the way to a cell, as
-/// slot numbers from the root, at most kMaxSharePath of them.
-ShareOutcome share(Heap& heap, Object*& root, const Retainable& constants,
+/// alive (`root` is replaced when it is one); where there are none it may be null. No recursion; memory only
+/// for those tensors. After a failure everything is as usable as before. `path` receives the way to a cell,
+/// as slot numbers from the root, at most kMaxSharePath of them.
+ShareOutcome share(Heap& heap, Object*& root, const Retainable* constants,
                    std::vector<uint32_t>* path = nullptr);
 inline constexpr size_t kMaxSharePath = 16;
 
