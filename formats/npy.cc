@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "base/byte_cursor.h"
 #include "base/checked_math.h"
 
 namespace baton {
@@ -14,293 +17,240 @@ namespace baton {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr size_t kMaxHeaderBytes = 1 << 20;
-constexpr size_t kDataAlignment = 64;
+/// More axes than anybody has, few enough for any buffer sized by rank.
+constexpr size_t kMaxRank = 64;
 
 struct Header {
   std::string descr;
-  bool fortranOrder = false;
+  bool isFortranOrder = false;
   std::vector<int64_t> shape;
 };
 
-/// The header is a Python dictionary with three keys, each a string, a bool or a tuple of
-/// integers. This reads that much of Python and no more.
+/// Reads the header's Python dictionary: three known keys with a string, a bool and a tuple.
 class HeaderParser {
  public:
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
   Result<Header> parse() {
     Header header;
-    bool hasDescr = false;
-    bool hasOrder = false;
-    bool hasShape = false;
+    bool hasDescr = false, hasOrder = false, hasShape = false;
     BATON_TRY(expect('{'));
     while (!accept('}')) {
       BATON_TRY_ASSIGN(const std::string key, string());
       BATON_TRY(expect(':'));
-      bool* seen = nullptr;
-      if (key == "descr") {
-        seen = &hasDescr;
-        if (peek() == '[') return unsupported("structured dtypes");
+      if (key == "descr" && !hasDescr) {
+        if (peek() == '[')
+          return Error(ErrorCode::Unsupported, "npy: structured element types are not supported");
         BATON_TRY_ASSIGN(header.descr, string());
-      } else if (key == "fortran_order") {
-        seen = &hasOrder;
-        BATON_TRY_ASSIGN(header.fortranOrder, boolean());
-      } else if (key == "shape") {
-        seen = &hasShape;
+        hasDescr = true;
+      } else if (key == "fortran_order" && !hasOrder) {
+        BATON_TRY_ASSIGN(header.isFortranOrder, boolean());
+        hasOrder = true;
+      } else if (key == "shape" && !hasShape) {
         BATON_TRY_ASSIGN(header.shape, tuple());
+        hasShape = true;
       } else {
-        return wrong(fmt::format("unknown key '{}'", key));
+        return malformed(
+            fmt::format("found key \"{}\", expected descr, fortran_order and shape once each", key));
       }
-      if (*seen) return wrong(fmt::format("key '{}' appears twice", key));
-      *seen = true;
-      if (!accept(',') && peek() != '}') return wrong("expected ',' or '}'");
+      if (!accept(',') && peek() != '}') return malformed("expected , or } after a value");
     }
-    if (peek() != '\0') return wrong("expected the end of the header");
+    skipSpace();
+    if (at_ != text_.size()) return malformed("text after the dictionary");
     if (!hasDescr || !hasOrder || !hasShape)
-      return wrong(fmt::format("key '{}' is missing", !hasDescr   ? "descr"
-                                                      : !hasOrder ? "fortran_order"
-                                                                  : "shape"));
+      return malformed("expected the keys descr, fortran_order and shape");
     return header;
   }
 
-  static Error unsupported(std::string_view what) {
-    return Error(ErrorCode::Unsupported, fmt::format("npy: {} are not supported", what));
-  }
-
  private:
-  Error wrong(const std::string& what) const {
-    return Error(ErrorCode::Malformed, fmt::format("npy header: {} at character {}", what, at_));
+  Error malformed(const std::string& what) const {
+    return Error(ErrorCode::Malformed, fmt::format("npy: header, character {}: {}", at_, what));
   }
-
-  /// The next character that is no space; '\0' at the end. A zero byte is no part of a header.
-  char peek() {
+  void skipSpace() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+  char peek() {
+    skipSpace();
     return at_ < text_.size() ? text_[at_] : '\0';
   }
-  bool accept(char wanted) {
-    if (peek() != wanted) return false;
+  bool accept(char c) {
+    if (peek() != c) return false;
     ++at_;
     return true;
   }
-  Result<void> expect(char wanted) {
-    if (!accept(wanted)) return wrong(fmt::format("expected '{}'", wanted));
+  Result<void> expect(char c) {
+    if (!accept(c)) return malformed(fmt::format("expected {}", c));
     return success();
   }
-
   Result<std::string> string() {
     const char quote = peek();
-    if (quote != '\'' && quote != '"') return wrong("expected a string");
-    const size_t begin = ++at_;
-    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\\' && text_[at_] != '\n') ++at_;
-    if (at_ >= text_.size() || text_[at_] != quote) return wrong("expected the end of a string");
-    return std::string(text_.substr(begin, at_++ - begin));
+    if (quote != '\'' && quote != '"') return malformed("expected a string");
+    const size_t end = text_.find(quote, at_ + 1);
+    if (end == std::string_view::npos) return malformed("string without an end");
+    std::string value(text_.substr(at_ + 1, end - at_ - 1));
+    at_ = end + 1;
+    return value;
   }
-
   Result<bool> boolean() {
-    peek();
+    skipSpace();
     for (const bool value : {false, true}) {
       const std::string_view word = value ? "True" : "False";
       if (text_.substr(at_, word.size()) != word) continue;
       at_ += word.size();
       return value;
     }
-    return wrong("expected True or False");
+    return malformed("expected True or False");
   }
-
   Result<std::vector<int64_t>> tuple() {
-    std::vector<int64_t> extents;
+    std::vector<int64_t> values;
     BATON_TRY(expect('('));
     while (!accept(')')) {
-      peek();
-      int64_t extent = 0;
-      const auto [end, status] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), extent);
-      if (status == std::errc::result_out_of_range) return wrong("extent is out of range");
-      if (status != std::errc() || extent < 0) return wrong("expected an extent");
+      skipSpace();
+      int64_t value = 0;
+      const auto [end, failure] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+      if (failure != std::errc() || value < 0) return malformed("expected an extent");
       at_ = static_cast<size_t>(end - text_.data());
-      if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2 wrote long integers so
-      if (extents.size() == kMaxNpyRank) return wrong(fmt::format("more than {} extents", kMaxNpyRank));
-      extents.push_back(extent);
-      // (3) is no tuple in Python, and numpy refuses it
-      if (!accept(',') && (peek() != ')' || extents.size() == 1)) return wrong("expected ',' or ')'");
+      accept('L');  // Python 2 wrote long integers so
+      values.push_back(value);
+      if (values.size() > kMaxRank) return malformed(fmt::format("more than {} dimensions", kMaxRank));
+      if (!accept(',') && peek() != ')') return malformed("expected , or ) after an extent");
     }
-    return extents;
+    return values;
   }
 
   std::string_view text_;
   size_t at_ = 0;
 };
 
-struct Element {
+struct ElementType {
+  std::string_view code;  // without byte order
   DType dtype;
-  bool swapped;
 };
+constexpr ElementType kElementTypes[] = {
+    {"b1", DType::Bool}, {"i1", DType::I8},  {"i2", DType::I16}, {"i4", DType::I32}, {"i8", DType::I64},
+    {"u1", DType::U8},   {"u2", DType::U16}, {"u4", DType::U32}, {"u8", DType::U64}, {"f2", DType::F16},
+    {"V2", DType::BF16}, {"f4", DType::F32}, {"f8", DType::F64}};
 
-Result<Element> parseDescr(const std::string& descr) {
-  const auto unknown = [&] {
-    return Error(
-        ErrorCode::Unsupported,
-        fmt::format("npy: dtype '{}' is not supported: bool, integers, floats of 2, 4 or 8 bytes and V2 are",
-                    descr));
-  };
-  if (descr.size() != 3) return unknown();
-  std::optional<DType> dtype;
-  const std::string_view kind = std::string_view(descr).substr(1);
-  constexpr std::pair<std::string_view, DType> kKinds[] = {
-      {"b1", DType::Bool}, {"i1", DType::I8},  {"i2", DType::I16}, {"i4", DType::I32}, {"i8", DType::I64},
-      {"u1", DType::U8},   {"u2", DType::U16}, {"u4", DType::U32}, {"u8", DType::U64}, {"f2", DType::F16},
-      {"f4", DType::F32},  {"f8", DType::F64}, {"V2", DType::BF16}};
-  for (const auto& [name, type] : kKinds)
-    if (kind == name) dtype = type;
-  if (!dtype) return unknown();
-  const char order = descr[0];
-  const bool unordered = sizeBytes(*dtype) == 1 || *dtype == DType::BF16;
-  if (order == '<' || order == '=' || (order == '|' && unordered)) return Element{*dtype, false};
-  // Voids have no byte order, so '>V2' does not say that the bytes are swapped.
-  if (order == '>') return Element{*dtype, !unordered};
-  return unknown();
-}
-
-void swapBytes(std::vector<std::byte>& bytes, size_t elementBytes) {
-  for (size_t i = 0; i + elementBytes <= bytes.size(); i += elementBytes)
-    std::reverse(bytes.begin() + static_cast<ptrdiff_t>(i),
-                 bytes.begin() + static_cast<ptrdiff_t>(i + elementBytes));
-}
-
-/// From column-major to row-major. The counter runs over row-major positions and keeps the
-/// matching column-major offset.
-void transposeToRowMajor(TensorData& tensor) {
-  const size_t rank = tensor.shape.size();
-  const auto elementBytes = static_cast<size_t>(sizeBytes(tensor.dtype));
-  std::vector<size_t> strides(rank);
-  size_t stride = elementBytes;
-  for (size_t axis = 0; axis < rank; ++axis) {
-    strides[axis] = stride;
-    stride *= static_cast<size_t>(tensor.shape[axis]);
+Result<ElementType> elementType(const std::string& descr, bool& isBigEndian) {
+  if (!descr.empty() && std::string_view("<>|=").find(descr[0]) != std::string_view::npos) {
+    isBigEndian = descr[0] == '>';
+    for (const ElementType& type : kElementTypes)
+      if (descr.substr(1) == type.code) return type;
   }
-  std::vector<int64_t> index(rank, 0);
-  std::vector<std::byte> result(tensor.bytes.size());
+  return Error(ErrorCode::Unsupported, fmt::format("npy: element type \"{}\" is not supported", descr));
+}
+
+void swapBytes(std::span<std::byte> bytes, size_t size) {
+  for (size_t at = 0; at + size <= bytes.size(); at += size)
+    std::reverse(bytes.begin() + at, bytes.begin() + at + size);
+}
+
+/// Row-major bytes from column-major ones: walks the target in order with an odometer.
+std::vector<std::byte> toRowMajor(std::span<const std::byte> source, const std::vector<int64_t>& shape,
+                                  size_t size) {
+  std::vector<std::byte> target(source.size());
+  std::vector<size_t> index(shape.size(), 0);
+  std::vector<size_t> strides(shape.size());
+  size_t stride = size;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    strides[axis] = stride;
+    stride *= static_cast<size_t>(shape[axis]);
+  }
   size_t from = 0;
-  for (size_t to = 0; to < result.size(); to += elementBytes) {
-    std::memcpy(result.data() + to, tensor.bytes.data() + from, elementBytes);
-    for (size_t axis = rank; axis-- > 0;) {
+  for (size_t to = 0; to < target.size(); to += size) {
+    std::memcpy(target.data() + to, source.data() + from, size);
+    for (size_t axis = shape.size(); axis-- > 0;) {
       from += strides[axis];
-      if (++index[axis] < tensor.shape[axis]) break;
-      from -= strides[axis] * static_cast<size_t>(tensor.shape[axis]);
+      if (++index[axis] < static_cast<size_t>(shape[axis])) break;
+      from -= strides[axis] * index[axis];
       index[axis] = 0;
     }
   }
-  tensor.bytes = std::move(result);
+  return target;
 }
 
-const char* descrOf(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return "|b1";
-    case DType::I8: return "|i1";
-    case DType::I16: return "<i2";
-    case DType::I32: return "<i4";
-    case DType::I64: return "<i8";
-    case DType::U8: return "|u1";
-    case DType::U16: return "<u2";
-    case DType::U32: return "<u4";
-    case DType::U64: return "<u8";
-    case DType::F16: return "<f2";
-    case DType::BF16: return "<V2";
-    case DType::F32: return "<f4";
-    case DType::F64: return "<f8";
-  }
-  return "";
+std::optional<size_t> sizeOf(const std::vector<int64_t>& shape, DType dtype) {
+  const auto count = checkedElementCount(shape);
+  const auto size = count ? checkedMul<int64_t>(*count, sizeBytes(dtype)) : std::nullopt;
+  if (!size) return std::nullopt;
+  return static_cast<size_t>(*size);
 }
 
 }  // namespace
 
-bool looksLikeNpy(std::span<const std::byte> bytes) {
-  return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
-}
+Result<Array> readNpy(std::span<const std::byte> file) {
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (text.size() < 10 || text.substr(0, kMagic.size()) != kMagic)
+    return Error(ErrorCode::Malformed, "npy: not an .npy file (it does not begin with \\x93NUMPY)");
+  const auto byteAt = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(text[i])); };
+  const size_t version = byteAt(6);
+  if (version < 1 || version > 3)
+    return Error(ErrorCode::Unsupported,
+                 fmt::format("npy: found format version {}, expected 1, 2 or 3", version));
+  const size_t lengthBytes = version == 1 ? 2 : 4;
+  const size_t start = 8 + lengthBytes;
+  if (text.size() < start) return Error(ErrorCode::Malformed, "npy: the file ends inside the header");
+  size_t headerSize = 0;
+  for (size_t i = 0; i < lengthBytes; ++i) headerSize |= byteAt(8 + i) << (8 * i);
+  if (headerSize > text.size() - start)
+    return Error(ErrorCode::Malformed,
+                 fmt::format("npy: the file ends inside the header: found {} bytes, expected {}",
+                             text.size() - start, headerSize));
+  BATON_TRY_ASSIGN(Header header, HeaderParser(text.substr(start, headerSize)).parse());
+  bool isBigEndian = false;
+  BATON_TRY_ASSIGN(const ElementType type, elementType(header.descr, isBigEndian));
 
-Result<TensorData> readNpy(std::span<const std::byte> bytes) {
-  size_t at = 0;
-  return readNpy(bytes.size(), [&](std::span<std::byte> out) -> Result<void> {
-    BATON_CHECK(out.size() <= bytes.size() - at);  // readNpy asks for no more than there is
-    if (!out.empty()) std::memcpy(out.data(), bytes.data() + at, out.size());
-    at += out.size();
-    return success();
-  });
-}
-
-Result<TensorData> readNpy(uint64_t sizeBytes, const ByteSource& source) {
-  uint64_t left = sizeBytes;
-  const auto take = [&](void* to, size_t count) -> Result<void> {
-    if (count > left)
-      return Error(ErrorCode::Malformed,
-                   fmt::format("npy: ends too early: {} bytes needed at offset {}, {} left", count,
-                               sizeBytes - left, left));
-    left -= count;
-    return source({static_cast<std::byte*>(to), count});
-  };
-  std::byte start[8] = {};  // magic, major, minor
-  BATON_TRY(take(start, std::min<uint64_t>(sizeof start, left)));
-  if (!looksLikeNpy(start))
-    return Error(ErrorCode::Malformed, "npy: the file does not begin with \\x93NUMPY");
-  const auto major = static_cast<int>(start[6]);
-  const auto minor = static_cast<int>(start[7]);
-  if (major < 1 || major > 3 || minor != 0)
-    return Error(ErrorCode::Incompatible,
-                 fmt::format("npy: version {}.{}, expected 1.0 to 3.0", major, minor));
-  uint32_t headerBytes = 0;
-  BATON_TRY(take(&headerBytes, major == 1 ? 2 : 4));
-  if (headerBytes > kMaxHeaderBytes)
-    return Error(ErrorCode::Malformed, fmt::format("npy: a header of {} bytes, at most {} are accepted",
-                                                   headerBytes, kMaxHeaderBytes));
-  std::string text(std::min<uint64_t>(headerBytes, left), '\0');
-  BATON_TRY(take(text.data(), headerBytes));
-  BATON_TRY_ASSIGN(Header header, HeaderParser(text).parse());
-  BATON_TRY_ASSIGN(const Element element, parseDescr(header.descr));
-
-  const auto count = checkedElementCount(header.shape);
-  const auto dataBytes = count ? checkedMul<int64_t>(*count, baton::sizeBytes(element.dtype)) : std::nullopt;
-  if (!dataBytes || static_cast<uint64_t>(*dataBytes) != left)
-    return Error(ErrorCode::Malformed, fmt::format("npy: {} bytes of data, {} expected for {}", left,
-                                                   dataBytes ? fmt::format("{}", *dataBytes)
-                                                             : std::string("more than 64 bits count"),
-                                                   tensorTypeText(element.dtype, header.shape)));
-  TensorData tensor{element.dtype, std::move(header.shape), std::vector<std::byte>(left)};
-  BATON_TRY(take(tensor.bytes.data(), left));
-  if (element.swapped) swapBytes(tensor.bytes, static_cast<size_t>(baton::sizeBytes(element.dtype)));
-  if (element.dtype == DType::Bool)
-    for (std::byte& value : tensor.bytes) value = value == std::byte{0} ? std::byte{0} : std::byte{1};
-  if (header.fortranOrder && tensor.shape.size() > 1) transposeToRowMajor(tensor);
-  return tensor;
-}
-
-std::vector<std::byte> writeNpy(const TensorData& tensor) {
-  std::string shape;
-  for (const int64_t extent : tensor.shape) shape += fmt::format("{}, ", extent);
-  if (tensor.shape.size() > 1) shape.resize(shape.size() - 2);
-  if (tensor.shape.size() == 1) shape.pop_back();
-  std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descrOf(tensor.dtype), shape);
-  // Magic, version, length, header and its newline fill a multiple of the alignment.
-  size_t prefixBytes = kMagic.size() + 2 + 2;
-  const auto pad = [&] {
-    const size_t used = prefixBytes + header.size() + 1;
-    header.append((kDataAlignment - used % kDataAlignment) % kDataAlignment, ' ');
-    header += '\n';
-  };
-  const bool fitsVersion1 = prefixBytes + header.size() + kDataAlignment < UINT16_MAX;
-  if (!fitsVersion1) prefixBytes += 2;
-  pad();
-  ByteWriter writer;
-  writer.writeText(kMagic);
-  writer.write(static_cast<uint8_t>(fitsVersion1 ? 1 : 2));
-  writer.write(uint8_t{0});
-  if (fitsVersion1)
-    writer.write(static_cast<uint16_t>(header.size()));
+  const std::optional<size_t> size = sizeOf(header.shape, type.dtype);
+  const size_t available = text.size() - start - headerSize;
+  if (!size || *size != available)
+    return Error(ErrorCode::Malformed,
+                 fmt::format("npy: found {} bytes of data, expected {} for shape ({}) of {}", available,
+                             size ? std::to_string(*size) : "2^63 or more", fmt::join(header.shape, ", "),
+                             dtypeName(type.dtype)));
+  Array array{type.dtype, std::move(header.shape), {}};
+  const std::span<const std::byte> data = file.subspan(start + headerSize);
+  const size_t elementSize = static_cast<size_t>(sizeBytes(type.dtype));
+  if (header.isFortranOrder && array.shape.size() > 1)
+    array.bytes = toRowMajor(data, array.shape, elementSize);
   else
-    writer.write(static_cast<uint32_t>(header.size()));
-  writer.writeText(header);
-  writer.writeBytes(tensor.bytes);
-  return std::move(writer).take();
+    array.bytes.assign(data.begin(), data.end());
+  if (isBigEndian) swapBytes(array.bytes, elementSize);
+  if (type.dtype == DType::Bool)
+    for (std::byte& byte : array.bytes) byte = byte != std::byte{0} ? std::byte{1} : std::byte{0};
+  return array;
+}
+
+Result<std::vector<std::byte>> writeNpy(const Array& array) {
+  const std::optional<size_t> size = sizeOf(array.shape, array.dtype);
+  if (!size || *size != array.bytes.size())
+    return Error(ErrorCode::InvalidArgument,
+                 fmt::format("npy: found {} bytes, expected {} for shape ({}) of {}", array.bytes.size(),
+                             size ? std::to_string(*size) : "2^63 or more", fmt::join(array.shape, ", "),
+                             dtypeName(array.dtype)));
+  const auto* type =
+      std::find_if(std::begin(kElementTypes), std::end(kElementTypes),
+                   [&](const ElementType& candidate) { return candidate.dtype == array.dtype; });
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': (",
+                                   sizeBytes(array.dtype) == 1 ? '|' : '<', type->code);
+  for (const int64_t extent : array.shape)
+    header += fmt::format("{},{}", extent, array.shape.size() > 1 ? " " : "");
+  if (array.shape.size() > 1) header.erase(header.size() - 2);
+  header += "), }";
+  // The data begins on a multiple of 64.
+  header.append(63 - (kMagic.size() + 4 + header.size()) % 64, ' ');
+  header += '\n';
+  std::vector<std::byte> file;
+  const auto append = [&](std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+    file.insert(file.end(), bytes.begin(), bytes.end());
+  };
+  file.reserve(kMagic.size() + 4 + header.size() + array.bytes.size());
+  append(kMagic);
+  const char rest[4] = {1, 0, static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  append(std::string_view(rest, 4));
+  append(header);
+  file.insert(file.end(), array.bytes.begin(), array.bytes.end());
+  return file;
 }
 
 }  // namespace baton

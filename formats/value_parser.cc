@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "base/scalar_text.h"
+#include "formats/array_elements.h"
 #include "formats/npy.h"
 #include "formats/value_text.h"
 
@@ -14,6 +15,11 @@ namespace baton {
 namespace {
 
 constexpr size_t kMaxRank = 64;
+
+bool looksLikeNpy(std::span<const std::byte> bytes) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
+}
 
 bool isSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
@@ -33,9 +39,9 @@ class ValueParser {
   ValueParser(std::string_view text, size_t begin, const FileReader& files)
       : text_(text), at_(begin), files_(files) {}
 
-  Result<Value> parse() {
+  Result<TextValue> parse() {
     while (true) {
-      BATON_TRY_ASSIGN(std::optional<Value> value, beginValue());
+      BATON_TRY_ASSIGN(std::optional<TextValue> value, beginValue());
       while (value) {
         if (open_.empty()) {
           if (peek() != '\0' || at_ < text_.size()) return wrong("the end of the text");
@@ -48,9 +54,9 @@ class ValueParser {
 
  private:
   struct Open {
-    Value::Kind kind;
+    TextValue::Kind kind;
     std::string name;
-    std::vector<Value> children;
+    std::vector<TextValue> children;
   };
 
   char peek() {
@@ -77,15 +83,15 @@ class ValueParser {
   }
 
   /// A whole value, or nothing when one was opened that holds others.
-  Result<std::optional<Value>> beginValue() {
+  Result<std::optional<TextValue>> beginValue() {
     const char c = peek();
     if (c == '(' || c == '[') {
       ++at_;
-      return open(c == '(' ? Value::Kind::Tuple : Value::Kind::List, {});
+      return open(c == '(' ? TextValue::Kind::Tuple : TextValue::Kind::List, {});
     }
     if (c == '@') {
-      BATON_TRY_ASSIGN(Value value, untypedFile());
-      return std::optional<Value>(std::move(value));
+      BATON_TRY_ASSIGN(TextValue value, untypedFile());
+      return std::optional<TextValue>(std::move(value));
     }
     const size_t begin = at_;
     while (at_ < text_.size() && isWord(text_[at_])) ++at_;
@@ -96,8 +102,8 @@ class ValueParser {
       if (!type)
         return wrongAt(begin, fmt::format("expected a type such as f32 or 2x3xi64, found '{}'", word));
       ++at_;
-      BATON_TRY_ASSIGN(TensorData data, tensor(*type, begin));
-      return std::optional<Value>(Value::tensor(std::move(data)));
+      BATON_TRY_ASSIGN(Array data, tensor(*type, begin));
+      return std::optional<TextValue>(TextValue::tensor(std::move(data)));
     }
     if (!isLetter(word[0]) || word.find('?') != std::string_view::npos) {
       at_ = begin;
@@ -105,50 +111,50 @@ class ValueParser {
                                         isDigit(word[0]) ? word : "1", word));
     }
     if (parseTensorType(word)) return wrong(fmt::format("'=' after the type {}", word));
-    if (accept('(')) return open(Value::Kind::Constructor, std::string(word));
-    return std::optional<Value>(Value::constructor(std::string(word), {}));
+    if (accept('(')) return open(TextValue::Kind::Constructor, std::string(word));
+    return std::optional<TextValue>(TextValue::constructor(std::string(word), {}));
   }
 
-  Result<std::optional<Value>> open(Value::Kind kind, std::string name) {
+  Result<std::optional<TextValue>> open(TextValue::Kind kind, std::string name) {
     open_.push_back({kind, std::move(name), {}});
     if (peek() == closing()) return close(true);
-    return std::optional<Value>();
+    return std::optional<TextValue>();
   }
 
-  char closing() const { return open_.back().kind == Value::Kind::List ? ']' : ')'; }
+  char closing() const { return open_.back().kind == TextValue::Kind::List ? ']' : ')'; }
 
   /// Takes a value into what is open; gives that when it ends here.
-  Result<std::optional<Value>> endValue(Value value) {
+  Result<std::optional<TextValue>> endValue(TextValue value) {
     open_.back().children.push_back(std::move(value));
     if (accept(',')) {
-      if (peek() == closing() && open_.back().kind == Value::Kind::Tuple) return close(true);
-      return std::optional<Value>();
+      if (peek() == closing() && open_.back().kind == TextValue::Kind::Tuple) return close(true);
+      return std::optional<TextValue>();
     }
     if (peek() == closing()) return close(false);
     return wrong(fmt::format("',' or '{}'", closing()));
   }
 
-  std::optional<Value> close(bool isTuple) {
+  std::optional<TextValue> close(bool isTuple) {
     ++at_;
     Open done = std::move(open_.back());
     open_.pop_back();
     switch (done.kind) {
-      case Value::Kind::Tuple:
+      case TextValue::Kind::Tuple:
         if (!isTuple && done.children.size() == 1) return std::move(done.children[0]);
-        return Value::tuple(std::move(done.children));
-      case Value::Kind::List: return Value::list(std::move(done.children));
-      case Value::Kind::Constructor:
-        return Value::constructor(std::move(done.name), std::move(done.children));
-      case Value::Kind::Tensor: break;
+        return TextValue::tuple(std::move(done.children));
+      case TextValue::Kind::List: return TextValue::list(std::move(done.children));
+      case TextValue::Kind::Constructor:
+        return TextValue::constructor(std::move(done.name), std::move(done.children));
+      case TextValue::Kind::Tensor: break;
     }
     return std::nullopt;
   }
 
   // --- tensors
 
-  Result<TensorData> tensor(const TensorTypeText& type, size_t typeColumn) {
+  Result<Array> tensor(const TensorTypeText& type, size_t typeColumn) {
     if (peek() == '@') return typedFile(type);
-    TensorData data{type.dtype, type.shape, {}};
+    Array data{type.dtype, type.shape, {}};
     BATON_TRY(elements(type, data));
     const size_t count = data.bytes.size() / static_cast<size_t>(sizeBytes(type.dtype));
     BATON_TRY(settleShape(data.shape, static_cast<int64_t>(count), typeColumn));
@@ -175,7 +181,7 @@ class ValueParser {
   }
 
   /// How many elements a type has; nothing when it does not say, or says too many to be true.
-  static std::optional<size_t> elementCount(std::span<const int64_t> shape) {
+  static std::optional<size_t> countOf(std::span<const int64_t> shape) {
     const auto count = checkedElementCount(shape);
     return count ? std::optional<size_t>(static_cast<size_t>(*count)) : std::nullopt;
   }
@@ -189,18 +195,18 @@ class ValueParser {
     return false;
   }
 
-  Result<void> element(TensorData& data) {
+  Result<void> element(Array& data) {
     const size_t begin = at_;
     while (at_ < text_.size() && (isWord(text_[at_]) || text_[at_] == '-' || text_[at_] == '+')) ++at_;
     Result<uint64_t> bits = parseScalar(text_.substr(begin, at_ - begin), data.dtype);
     if (!bits.has_value()) return wrongAt(begin, bits.assume_error().message());
-    data.appendScalar(bits.assume_value());
+    appendElement(data, bits.assume_value());
     return success();
   }
 
-  Result<void> elements(const TensorTypeText& type, TensorData& data) {
+  Result<void> elements(const TensorTypeText& type, Array& data) {
     if (peek() == '[') return bracketedElements(type, data);
-    const auto count = elementCount(type.shape);
+    const auto count = countOf(type.shape);
     for (size_t have = 0; !count || have < *count; ++have) {
       const size_t before = at_;
       if (have != 0) accept(',');
@@ -217,13 +223,12 @@ class ValueParser {
   }
 
   /// Brackets are either one pair around all elements, or nested like the axes.
-  Result<void> bracketedElements(const TensorTypeText& type, TensorData& data) {
+  Result<void> bracketedElements(const TensorTypeText& type, Array& data) {
     const size_t rank = type.shape.size();
     const auto width = static_cast<size_t>(sizeBytes(type.dtype));
     std::vector<size_t> begins;                      // elements before each open bracket
     std::vector<std::optional<size_t>> sizes(rank);  // elements within a bracket of each depth
-    for (size_t axis = 0; axis < rank; ++axis)
-      sizes[axis] = elementCount(std::span(type.shape).subspan(axis));
+    for (size_t axis = 0; axis < rank; ++axis) sizes[axis] = countOf(std::span(type.shape).subspan(axis));
     std::optional<size_t> depth;  // of the elements
     bool separated = true;
     do {
@@ -299,7 +304,7 @@ class ValueParser {
     return bytes;
   }
 
-  Result<Value> untypedFile() {
+  Result<TextValue> untypedFile() {
     const size_t column = at_;
     BATON_TRY_ASSIGN(const std::string name, fileName());
     BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(name, column));
@@ -307,17 +312,17 @@ class ValueParser {
       return wrongAt(
           column,
           fmt::format("{} is no .npy file; bytes without a header need a type: 2x3xf32=@{}", name, name));
-    Result<TensorData> data = readNpy(bytes);
+    Result<Array> data = readNpy(bytes);
     if (!data.has_value()) return std::move(data).assume_error().withContext(name);
-    return Value::tensor(std::move(data).assume_value());
+    return TextValue::tensor(std::move(data).assume_value());
   }
 
-  Result<TensorData> typedFile(const TensorTypeText& type) {
+  Result<Array> typedFile(const TensorTypeText& type) {
     const size_t column = at_;
     BATON_TRY_ASSIGN(const std::string name, fileName());
     BATON_TRY_ASSIGN(std::vector<std::byte> bytes, readFile(name, column));
     if (name.ends_with(".npy")) {
-      Result<TensorData> data = readNpy(bytes);
+      Result<Array> data = readNpy(bytes);
       if (!data.has_value()) return std::move(data).assume_error().withContext(name);
       const std::vector<int64_t>& shape = data.assume_value().shape;
       bool matches = data.assume_value().dtype == type.dtype && shape.size() == type.shape.size();
@@ -325,14 +330,14 @@ class ValueParser {
         matches = type.shape[i] == -1 || type.shape[i] == shape[i];
       if (!matches)
         return wrongAt(column, fmt::format("{} holds {}, not what the type says", name,
-                                           tensorTypeText(data.assume_value().dtype, shape)));
+                                           arrayTypeText(data.assume_value().dtype, shape)));
       return data;
     }
     const auto width = static_cast<size_t>(sizeBytes(type.dtype));
     if (bytes.size() % width != 0)
       return wrongAt(column, fmt::format("{} has {} bytes, no multiple of the {} of {}", name, bytes.size(),
                                          width, dtypeName(type.dtype)));
-    TensorData data{type.dtype, type.shape, std::move(bytes)};
+    Array data{type.dtype, type.shape, std::move(bytes)};
     Result<void> settled = settleShape(data.shape, static_cast<int64_t>(data.bytes.size() / width), column);
     if (!settled.has_value()) return std::move(settled).assume_error().withContext(name);
     if (type.dtype == DType::Bool)
@@ -371,7 +376,7 @@ std::optional<TensorTypeText> parseTensorType(std::string_view text) {
   return type;
 }
 
-Result<Value> parseValue(std::string_view text, const FileReader& files) {
+Result<TextValue> parseValue(std::string_view text, const FileReader& files) {
   return ValueParser(text, 0, files).parse();
 }
 
@@ -383,6 +388,7 @@ Result<NamedValue> parseNamedValue(std::string_view text, const FileReader& file
     std::string_view left = text.substr(0, equals);
     while (!left.empty() && isSpace(left.front())) left.remove_prefix(1);
     while (!left.empty() && isSpace(left.back())) left.remove_suffix(1);
+    if (!left.empty() && left.front() == '%') left.remove_prefix(1);
     if (isName(left) && !parseTensorType(left)) {
       result.name = std::string(left);
       begin = equals + 1;

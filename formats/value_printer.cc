@@ -1,36 +1,41 @@
 #include "base/scalar_text.h"
+#include "formats/array_elements.h"
 #include "formats/value_text.h"
 
 namespace baton {
 
 namespace {
 
-void printTensor(const TensorData& data, std::string& out) {
-  out += tensorTypeText(data.dtype, data.shape);
+void printTensor(const Array& data, size_t elementLimit, std::string& out) {
+  out += arrayTypeText(data.dtype, data.shape);
   out += '=';
-  for (size_t i = 0; i < data.elementCount(); ++i) {
+  for (size_t i = 0; i < elementCount(data); ++i) {
     if (i != 0) out += ' ';
-    appendScalar(out, data.scalarAt(i), data.dtype);
+    if (elementLimit != 0 && i == elementLimit) {
+      out += "...";
+      return;
+    }
+    appendScalar(out, elementAt(data, i), data.dtype);
   }
 }
 
 }  // namespace
 
-std::string formatValue(const Value& value) {
+std::string formatValue(const TextValue& value, size_t elementLimit) {
   struct Open {
-    const Value* value;
+    const TextValue* value;
     size_t next;
   };
   std::string text;
   std::vector<Open> open;
-  const Value* current = &value;
+  const TextValue* current = &value;
   while (true) {
     if (current) {
       switch (current->kind()) {
-        case Value::Kind::Tensor: printTensor(current->tensor(), text); break;
-        case Value::Kind::Tuple: text += '('; break;
-        case Value::Kind::List: text += '['; break;
-        case Value::Kind::Constructor:
+        case TextValue::Kind::Tensor: printTensor(current->tensor(), elementLimit, text); break;
+        case TextValue::Kind::Tuple: text += '('; break;
+        case TextValue::Kind::List: text += '['; break;
+        case TextValue::Kind::Constructor:
           text += current->name();
           if (!current->children().empty()) text += '(';
           break;
@@ -46,10 +51,10 @@ std::string formatValue(const Value& value) {
       continue;
     }
     switch (top.value->kind()) {
-      case Value::Kind::Tensor: break;
-      case Value::Kind::Tuple: text += children.size() == 1 ? ",)" : ")"; break;
-      case Value::Kind::List: text += ']'; break;
-      case Value::Kind::Constructor:
+      case TextValue::Kind::Tensor: break;
+      case TextValue::Kind::Tuple: text += children.size() == 1 ? ",)" : ")"; break;
+      case TextValue::Kind::List: text += ']'; break;
+      case TextValue::Kind::Constructor:
         if (!children.empty()) text += ')';
         break;
     }

@@ -9,7 +9,7 @@
 //   [a, b]                 a list
 //   @"a file, b.npy"       names with spaces, commas or brackets are quoted
 //
-// An input may be named, `x=VALUE`: the left side is a type exactly when it has the form of
+// An input may be named, `x=VALUE` or `%x=VALUE`: the left side is a type exactly when it has the form of
 // one.
 #pragma once
 
@@ -18,7 +18,8 @@
 #include <string>
 #include <string_view>
 
-#include "formats/value.h"
+#include "base/error.h"
+#include "formats/text_value.h"
 
 namespace baton {
 
@@ -27,17 +28,19 @@ using FileReader = std::function<Result<std::vector<std::byte>>(const std::strin
 
 /// Malformed, with the column (from 1), what was expected and what was found. Without a
 /// reader `@name` is an error.
-Result<Value> parseValue(std::string_view text, const FileReader& files = {});
+Result<TextValue> parseValue(std::string_view text, const FileReader& files = {});
 
 struct NamedValue {
   std::optional<std::string> name;
-  Value value;
+  TextValue value;
 };
-/// `x=VALUE` or `VALUE`.
+/// `x=VALUE` (or `%x=VALUE`), or `VALUE`.
 Result<NamedValue> parseNamedValue(std::string_view text, const FileReader& files = {});
 
 /// The text that parseValue reads as the same value; floats are as short as they can be.
-std::string formatValue(const Value& value);
+/// Elements of a tensor beyond `elementLimit` (0: none) become "...", for the eye only: such
+/// text does not read back.
+std::string formatValue(const TextValue& value, size_t elementLimit = 0);
 
 /// Whether `text` is a tensor type as in "2x3xf32"; gives dtype and extents, with -1 for `?`.
 struct TensorTypeText {
