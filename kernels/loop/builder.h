@@ -160,10 +160,13 @@ class Builder {
   size_t depth() const { return cursor_; }
   /// To an open block around the cursor, or back to where it came from.
   void moveTo(size_t depth);
+  /// Depth of the block around an open one (not the body).
+  size_t parentOf(size_t depth) const { return open_[depth].parent; }
   /// Depth of the block in which a value was made; 0 for leaves that are no loop variables.
   size_t depthOf(Value value) const { return depths_[value.id().value()]; }
 
   const Node& node(NodeId id) const { return kernel_.node(id); }
+  size_t nodeCount() const { return kernel_.nodes.size(); }
   std::span<const NodeId> operandsOf(NodeId id) const { return kernel_.operandsOf(id); }
   /// The finished kernel; every block must have been ended.
   Kernel take();
