@@ -1,8 +1,8 @@
 // Text of functions, written once over the instruction descriptors.
 #include <fmt/format.h>
 
+#include "bytecode/scalar_form.h"
 #include "bytecode/vmasm/printer_impl.h"
-#include "bytecode/vmasm/scalar_text.h"
 #include "bytecode/vmasm/token.h"
 
 namespace baton::bytecode {
@@ -266,6 +266,7 @@ std::string printInstruction(const Program& program, FunctionIndex function, uin
 
 std::string printFunction(const Program& program, FunctionIndex function) {
   Printer printer(program);
+  printer.showPositions();
   printer.function(function);
   return printer.take();
 }
