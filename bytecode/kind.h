@@ -10,6 +10,9 @@
 
 namespace baton::bytecode {
 
+/// Of a tensor.
+inline constexpr uint8_t kMaxRank = 32;
+
 struct FunctionTag;
 struct KernelTag;
 struct ConstantTag;

@@ -51,6 +51,11 @@ def main():
         "bias": uniform(g, (2048,), bound)})
     for n in (0, 1, 26):
         write_npz(folder / f"lstm_inputs_{n}.npz", {"words": uniform(g, (n, 300), 1.0)})
+    # Three words once more, one by one, for the program over a list.
+    words = [[g.uniform(-1.0, 1.0) for _ in range(300)] for _ in range(3)]
+    write_npz(folder / "lstm_inputs_3.npz", {"words": npy(sum(words, []), (3, 300))})
+    for k, word in enumerate(words):
+        (folder / f"lstm_word_{k}.npy").write_bytes(npy(word, (300,)))
 
     g = random.Random(2)
     bound = 150 ** -0.5

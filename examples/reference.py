@@ -21,7 +21,7 @@ def load(path):
 
 def lstm(data, out):
     w = load(data / "lstm_weights.npz")
-    for n in (0, 1, 26):
+    for n in (0, 1, 3, 26):
         words = load(data / f"lstm_inputs_{n}.npz")["words"]
         h = np.zeros((1, 512))
         c = np.zeros((1, 512))
@@ -93,7 +93,7 @@ def beam_list(data, out):
             beam = candidates[:width]
         tokens = ", ".join("[%s]" % ", ".join(f"i32={t}" for t in b[1]) for b in beam)
         scores = ", ".join(f"f32={np.float32(b[0])}" for b in beam)
-        (out / f"beam_list_{width}_{steps}.txt").write_text(f"([{tokens}], [{scores}])\n")
+        (out / f"beam_list_{width}_{steps}.txt").write_text(f"[{tokens}]\n[{scores}]\n")
 
 
 def main():

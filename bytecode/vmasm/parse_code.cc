@@ -1,8 +1,8 @@
 // Functions and instructions, written once over the instruction descriptors.
 #include <fmt/format.h>
 
+#include "bytecode/scalar_form.h"
 #include "bytecode/vmasm/parser_impl.h"
-#include "bytecode/vmasm/scalar_text.h"
 
 namespace baton::bytecode {
 

@@ -1,8 +1,8 @@
 // Text of functions, written once over the instruction descriptors.
 #include <fmt/format.h>
 
+#include "bytecode/scalar_form.h"
 #include "bytecode/vmasm/printer_impl.h"
-#include "bytecode/vmasm/scalar_text.h"
 #include "bytecode/vmasm/token.h"
 
 namespace baton::bytecode {

@@ -31,8 +31,8 @@ inline constexpr int kMaxRank = 32;
 /// Deepest nesting of blocks that parser and verifier accept.
 inline constexpr int kMaxNesting = 64;
 /// Most elements of one local array, and most bytes of all locals of a kernel.
-inline constexpr int64_t kMaxLocalElements = 65536;
-inline constexpr int64_t kMaxLocalBytes = int64_t{1} << 20;
+inline constexpr int64_t kMaxLocalElements = 16384;
+inline constexpr int64_t kMaxLocalBytes = int64_t{1} << 16;
 
 struct Node {
   Op op = Op::Const;

@@ -130,7 +130,7 @@ ir::TypeRef KernelTable::generalise(ir::TypeRef type, const std::unordered_set<u
 
 // Operands become parameters, each once. Symbols that some operand has as an extent of its own
 // stay; every other extent is a symbol of its own to the kernel, which reads it from the operand
-// or the result that has it. A constant whose value the shape depends on goes into the kernel.
+// or the result that has it.
 Result<KernelCall> KernelTable::operatorCall(const ir::Function& caller, const ir::Binding& binding) {
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
   generalised_.clear();
@@ -157,10 +157,6 @@ Result<KernelCall> KernelTable::operatorCall(const ir::Function& caller, const i
   for (size_t i = 0; i < call.args.size(); ++i) {
     const ir::Atom& arg = call.args[i];
     const bool decidesShape = i < 32 && (call.op->valueInputs >> i & 1) != 0;
-    if (arg.isConstant() && decidesShape) {
-      inner.args.push_back(arg);
-      continue;
-    }
     const auto known = std::find(result.args.begin(), result.args.end(), arg);
     if (known != result.args.end()) {
       inner.args.push_back(group.params[static_cast<size_t>(known - result.args.begin())]);

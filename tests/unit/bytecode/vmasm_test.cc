@@ -3,7 +3,7 @@
 #include "bytecode/vmasm/base64.h"
 #include "bytecode/vmasm/parser.h"
 #include "bytecode/vmasm/printer.h"
-#include "bytecode/vmasm/scalar_text.h"
+#include "bytecode/scalar_form.h"
 #include "tests/unit/bytecode/sample.h"
 
 namespace baton::bytecode {

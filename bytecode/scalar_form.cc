@@ -1,4 +1,4 @@
-#include "bytecode/vmasm/scalar_text.h"
+#include "bytecode/scalar_form.h"
 
 #include <charconv>
 
@@ -9,7 +9,8 @@
 namespace baton::bytecode {
 
 bool isScalarForm(uint64_t bits, DType dtype) {
-  return dispatchDType(dtype, [&]<class T>(TypeTag<T>) { return scalarBits(scalarFromBits<T>(bits)) == bits; });
+  return dispatchDType(dtype,
+                       [&]<class T>(TypeTag<T>) { return scalarBits(scalarFromBits<T>(bits)) == bits; });
 }
 
 std::string scalarText(uint64_t bits, DType dtype) {

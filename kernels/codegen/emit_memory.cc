@@ -1,0 +1,188 @@
+// Loads, stores and locals, as scalars and in lanes.
+#include <algorithm>
+
+#include "base/error.h"
+#include "kernels/codegen/function_emitter.h"
+#include "kernels/codegen/value_ops.h"
+
+namespace baton::codegen {
+
+using loop::Node;
+using loop::NodeId;
+using loop::Op;
+
+llvm::Value* FunctionEmitter::scalarOf(NodeId id) {
+  const Node& node = k_.node(id);
+  switch (node.op) {
+    case Op::Const: return constantOf(context_, node.type, node.bits);
+    case Op::Symbol: return symbols_[node.target];
+    case Op::ScalarInput: return scalarInputs_[node.target];
+    default: return values_[id.value()];
+  }
+}
+
+llvm::Value* FunctionEmitter::splat(Value* scalar) const {
+  // A constant splat needs no builder; b_ is only const here by declaration.
+  if (auto* constant = llvm::dyn_cast<llvm::Constant>(scalar))
+    return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_.width), constant);
+  return const_cast<llvm::IRBuilder<>&>(b_).CreateVectorSplat(lanes_.width, scalar);
+}
+
+llvm::Value* FunctionEmitter::lanesFrom(Value* first, int64_t stride) {
+  Value* const start = splat(first);
+  if (stride == 0) return start;
+  std::vector<llvm::Constant*> steps;
+  for (unsigned lane = 0; lane < lanes_.width; ++lane)
+    steps.push_back(llvm::ConstantInt::get(b_.getInt64Ty(), static_cast<uint64_t>(stride) * lane));
+  return b_.CreateAdd(start, llvm::ConstantVector::get(steps));
+}
+
+llvm::Value* FunctionEmitter::vectorOf(NodeId id) {
+  Value* const value = scalarOf(id);
+  if (value->getType()->isVectorTy()) return value;
+  const std::optional<int64_t> stride = lanes_.analysis->stride(id);
+  BATON_CHECK(stride.has_value());
+  return lanesFrom(value, *stride);
+}
+
+void FunctionEmitter::annotate(llvm::Instruction* access, uint32_t buffer) const {
+  access->setMetadata(llvm::LLVMContext::MD_alias_scope, shared_.ownScope[buffer]);
+  access->setMetadata(llvm::LLVMContext::MD_noalias, shared_.otherScopes[buffer]);
+}
+
+/// The address that the indices of the first lane give, or a vector of addresses where lanes
+/// are not consecutive elements.
+llvm::Value* FunctionEmitter::elementAddress(uint32_t buffer, std::span<const NodeId> indices) {
+  llvm::Type* const element = memoryType(context_, k_.bufferType(loop::BufferIndex(buffer)));
+  const std::vector<Value*>& strides = bufferStrides_[buffer];
+  Value* offset = i64(0);
+  Value* laneOffset = nullptr;
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    const std::optional<int64_t> stride =
+        lanes_.width == 0 ? std::optional<int64_t>(0) : lanes_.analysis->stride(indices[axis]);
+    const bool isLast = axis + 1 == indices.size();
+    if (stride == 0 || (isLast && stride == 1)) {
+      // In bounds by the program's promise, so nothing wraps.
+      offset = b_.CreateNSWAdd(offset, b_.CreateNSWMul(scalarOf(indices[axis]), strides[axis]));
+    } else {
+      Value* const term = b_.CreateMul(vectorOf(indices[axis]), splat(strides[axis]));
+      laneOffset = laneOffset == nullptr ? term : b_.CreateAdd(laneOffset, term);
+    }
+  }
+  if (laneOffset == nullptr) return b_.CreateInBoundsGEP(element, buffers_[buffer], offset);
+  // The last axis may still count the lanes: then its steps join the vector.
+  const std::optional<int64_t> last = lanes_.analysis->stride(indices.back());
+  Value* const base = last == 1 ? lanesFrom(offset, 1) : splat(offset);
+  return b_.CreateGEP(element, buffers_[buffer], b_.CreateAdd(base, laneOffset));
+}
+
+void FunctionEmitter::load(NodeId id, const Node& node) {
+  const auto indices = k_.operandsOf(node);
+  llvm::Type* const element = memoryType(context_, node.type);
+  const llvm::Align align(static_cast<uint64_t>(sizeBytes(node.type)));
+  Value* const address = elementAddress(node.target, indices);
+  Value* loaded = nullptr;
+  const bool isUniform = lanes_.width == 0 || lanes_.analysis->stride(id) == 0;
+  if (isUniform) {
+    loaded = b_.CreateAlignedLoad(element, address, align);
+  } else if (address->getType()->isVectorTy()) {
+    Value* const mask = lanes_.mask != nullptr ? lanes_.mask : splat(b_.getTrue());
+    loaded = b_.CreateMaskedGather(vectorType(element), address, align, mask,
+                                   llvm::Constant::getNullValue(vectorType(element)));
+  } else if (lanes_.mask != nullptr) {
+    loaded = b_.CreateMaskedLoad(vectorType(element), address, align, lanes_.mask,
+                                 llvm::Constant::getNullValue(vectorType(element)));
+  } else {
+    loaded = b_.CreateAlignedLoad(vectorType(element), address, align);
+  }
+  annotate(llvm::cast<llvm::Instruction>(loaded), node.target);
+  values_[id.value()] = fromMemory(b_, node.type, loaded);
+}
+
+void FunctionEmitter::store(const Node& node) {
+  const auto ids = k_.operandsOf(node);
+  const llvm::Align align(static_cast<uint64_t>(sizeBytes(node.type)));
+  Value* const address = elementAddress(node.target, ids.first(ids.size() - 1));
+  Value* const value =
+      toMemory(b_, node.type, lanes_.width == 0 ? scalarOf(ids.back()) : vectorOf(ids.back()));
+  llvm::Instruction* stored = nullptr;
+  if (address->getType()->isVectorTy())
+    stored = b_.CreateMaskedScatter(value, address, align, lanes_.mask);
+  else if (lanes_.mask != nullptr)
+    stored = b_.CreateMaskedStore(value, address, align, lanes_.mask);
+  else
+    stored = b_.CreateAlignedStore(value, address, align);
+  annotate(stored, node.target);
+}
+
+void FunctionEmitter::declareLocal(const Node& node) {
+  const loop::LocalArray& array = k_.locals[node.target];
+  const auto count = static_cast<uint64_t>(array.elementCount());
+  llvm::Type* element = memoryType(context_, array.dtype);
+  if (lanes_.width > 0) element = vectorType(element);
+  LocalStorage& storage = locals_[node.target];
+  // The same local may be emitted more than once, in lanes of several widths.
+  if (storage.memory == nullptr || storage.width != lanes_.width) {
+    storage.memory = allocate(llvm::ArrayType::get(element, count), "local");
+    storage.pointer = storage.memory;
+    storage.width = lanes_.width;
+  }
+  const llvm::DataLayout& layout = shared_.module.getDataLayout();
+  const uint64_t size = layout.getTypeAllocSize(element) * count;
+  if (size > 0) b_.CreateMemSet(storage.pointer, b_.getInt8(0), size, storage.memory->getAlign());
+}
+
+FunctionEmitter::LocalPlace FunctionEmitter::localPlace(const Node& node, std::span<const NodeId> indices) {
+  const loop::LocalArray& array = k_.locals[node.target];
+  const LocalStorage& storage = locals_[node.target];
+  Value* offset = i64(0);
+  LocalPlace place{.isVector = storage.width > 0};
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    Value* const index = scalarOf(indices[axis]);
+    offset = b_.CreateNSWAdd(b_.CreateNSWMul(offset, i64(array.extents[axis])), index);
+    // Lanes over consecutive elements of a local that exists once. Where lanes are masked, the
+    // others must not leave the array: they do not if the first index is a known constant.
+    if (lanes_.width == 0 || lanes_.analysis->stride(indices[axis]) != 1) continue;
+    place.isVector = true;
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(index);
+    const bool fits = constant != nullptr && constant->getSExtValue() >= 0 &&
+                      constant->getSExtValue() + int64_t{lanes_.width} <= array.extents[axis];
+    place.needsMask = lanes_.mask != nullptr && !fits;
+  }
+  llvm::Type* element = memoryType(context_, array.dtype);
+  if (storage.width > 0) element = llvm::FixedVectorType::get(element, storage.width);
+  place.address = b_.CreateInBoundsGEP(element, storage.pointer, offset);
+  place.align = storage.width > 0 ? shared_.module.getDataLayout().getABITypeAlign(element)
+                                  : llvm::Align(static_cast<uint64_t>(sizeBytes(node.type)));
+  return place;
+}
+
+void FunctionEmitter::getLocal(NodeId id, const Node& node) {
+  const LocalPlace place = localPlace(node, k_.operandsOf(node));
+  llvm::Type* element = memoryType(context_, node.type);
+  if (place.isVector) element = vectorType(element);
+  Value* loaded = nullptr;
+  if (place.needsMask)
+    loaded = b_.CreateMaskedLoad(element, place.address, place.align, lanes_.mask,
+                                 llvm::Constant::getNullValue(element));
+  else
+    loaded = b_.CreateAlignedLoad(element, place.address, place.align);
+  values_[id.value()] = fromMemory(b_, node.type, loaded);
+}
+
+void FunctionEmitter::setLocal(const Node& node) {
+  const auto ids = k_.operandsOf(node);
+  const LocalPlace place = localPlace(node, ids.first(ids.size() - 1));
+  Value* value = toMemory(b_, node.type, place.isVector ? vectorOf(ids.back()) : scalarOf(ids.back()));
+  if (place.needsMask) {
+    b_.CreateMaskedStore(value, place.address, place.align, lanes_.mask);
+    return;
+  }
+  if (lanes_.mask != nullptr && place.isVector) {
+    Value* const old = b_.CreateAlignedLoad(value->getType(), place.address, place.align);
+    value = b_.CreateSelect(lanes_.mask, value, old);
+  }
+  b_.CreateAlignedStore(value, place.address, place.align);
+}
+
+}  // namespace baton::codegen

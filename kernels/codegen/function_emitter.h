@@ -1,0 +1,150 @@
+// Emits the body of one kernel, or of one parallel loop of it, into an LLVM function.
+// Private to kernels/codegen.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/codegen/lane_analysis.h"
+#include "kernels/loop/kernel.h"
+
+namespace baton::codegen {
+
+/// What all functions of one kernel share.
+struct KernelShared {
+  const loop::Kernel& kernel;
+  llvm::Module& module;
+  unsigned nativeLanes;                    ///< floats in a vector register of the CPU level
+  std::vector<llvm::MDNode*> ownScope;     ///< for each buffer, !alias.scope of its accesses
+  std::vector<llvm::MDNode*> otherScopes;  ///< ... and !noalias
+  std::function<llvm::Function*(llvm::FunctionType*, const char* name)> newFunction;
+  std::string error;  ///< the first problem met; empty when there is none
+};
+
+/// What the body of a parallel loop uses of its surroundings.
+struct Captures {
+  std::vector<loop::NodeId> values;
+  std::vector<uint32_t> locals;
+};
+
+class FunctionEmitter {
+ public:
+  FunctionEmitter(KernelShared& shared, llvm::Function* function, bool isInsideParallel);
+
+  /// The whole kernel: arguments are context, buffers, scalars.
+  void emitKernel();
+  /// One piece of a parallel loop: arguments are context, closure, begin, end.
+  void emitParallelBody(const loop::Node& loop, const Captures& captures, llvm::StructType* closureType);
+
+ private:
+  using Value = llvm::Value;
+  using Body = std::function<void(Value* var)>;
+
+  /// How code is emitted now: as scalars (width 0) or in lanes.
+  struct Lanes {
+    unsigned width = 0;
+    const LaneAnalysis* analysis = nullptr;
+    Value* mask = nullptr;  ///< active lanes; null: all
+  };
+  struct LocalStorage {
+    llvm::AllocaInst* memory = nullptr;
+    Value* pointer = nullptr;
+    unsigned width = 0;  ///< of the lanes that have a copy each; 0: a single copy
+  };
+
+  struct LocalPlace {
+    Value* address = nullptr;
+    llvm::Align align;
+    bool isVector = false;   ///< of an element in each lane
+    bool needsMask = false;  ///< lanes that are not active must not touch memory
+  };
+
+  // Set-up (function_emitter.cc).
+  void loadArguments(Value* scalars, Value* buffers);
+  void allocateScratch();
+  void computeStrides();
+  Value* dim(const DimExpr& expr, Value** divisorIsZero);
+  llvm::AllocaInst* allocate(llvm::Type* type, const char* name);
+
+  // Values and memory (emit_memory.cc).
+  Value* scalarOf(loop::NodeId id);
+  Value* vectorOf(loop::NodeId id);
+  Value* splat(Value* scalar) const;
+  Value* lanesFrom(Value* first, int64_t stride);  ///< first + lane * stride
+  Value* elementAddress(uint32_t buffer, std::span<const loop::NodeId> indices);
+  void annotate(llvm::Instruction* access, uint32_t buffer) const;
+  void load(loop::NodeId id, const loop::Node& node);
+  void store(const loop::Node& node);
+  void declareLocal(const loop::Node& node);
+  LocalPlace localPlace(const loop::Node& node, std::span<const loop::NodeId> indices);
+  void getLocal(loop::NodeId id, const loop::Node& node);
+  void setLocal(const loop::Node& node);
+  llvm::FixedVectorType* vectorType(llvm::Type* element) const {
+    return llvm::FixedVectorType::get(element, lanes_.width);
+  }
+
+  // Statements (function_emitter.cc).
+  void block(loop::BlockId id);
+  void statement(loop::NodeId id);
+  void valueOp(loop::NodeId id, const loop::Node& node);
+  void branch(const loop::Node& node);
+  void failWith(uint32_t message, std::span<Value* const> values);
+  void returnStatus(int32_t status);
+  void forLoop(const loop::Node& node);
+  void vectorLoop(const loop::Node& node, const LaneAnalysis& analysis);
+  void parallelLoop(const loop::Node& node);
+  void unrolledLoop(const loop::Node& node);
+  /// for (var = begin; var < end; var += step); end - begin is a multiple of step. A loop that
+  /// is already in lanes, or is what lanes leave over, is marked so that LLVM leaves it alone.
+  void countedLoop(Value* begin, Value* end, int64_t step, bool isFinal, const Body& body);
+  void nest(std::span<Value* const> extents, std::span<const loop::NodeId> vars,
+            const std::function<void()>& body);
+  /// Runs `body` with lanes [first, first + width), active where `mask` says.
+  void inLanes(unsigned width, const LaneAnalysis& analysis, loop::NodeId laneVar, Value* first, Value* mask,
+               const std::function<void()>& body);
+  Value* firstLanes(Value* count, unsigned width);  ///< a mask: lane < count
+  void ifThen(Value* condition, const std::function<void()>& then);
+
+  // Reductions (emit_reduce.cc).
+  struct Ordered;
+  void reduce(loop::NodeId id, const loop::Node& node);
+  void reduceAnyOrder(loop::NodeId id, const loop::Node& node, const LaneAnalysis* analysis);
+  void reduceArg(loop::NodeId id, const loop::Node& node);
+  void reduceOrdered(loop::NodeId id, const loop::Node& node, const LaneAnalysis* analysis);
+  void addPartials(Ordered& o, const loop::Node& node, Value* start, Value* length);
+  void streamOrdered(Ordered& o, const loop::Node& node);
+  void closeBlock(Ordered& o);
+  void pushBlock(Ordered& o, Value* value);
+  Value* finishBlocks(Ordered& o);
+  Value* foldLanes(loop::ReduceOp op, DType type, Value* vector);
+  Value* reducedOf(const loop::Node& node);  ///< in the present lanes
+
+  Value* i64(int64_t value) const {
+    return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(context_), value);
+  }
+  llvm::BasicBlock* newBlock(const char* name) { return llvm::BasicBlock::Create(context_, name, function_); }
+
+  KernelShared& shared_;
+  const loop::Kernel& k_;
+  llvm::LLVMContext& context_;
+  llvm::Function* function_;
+  llvm::IRBuilder<> b_;
+  const bool isInsideParallel_;
+  Value* kernelContext_ = nullptr;
+  std::vector<Value*> symbols_;
+  std::vector<Value*> scalarInputs_;
+  Value* scalarOutputs_ = nullptr;
+  std::vector<Value*> buffers_;
+  std::vector<std::vector<Value*>> bufferStrides_;  ///< elements, for each axis
+  std::vector<Value*> values_;                      ///< of the nodes emitted so far
+  std::vector<LocalStorage> locals_;
+  Lanes lanes_;
+  uint32_t emitted_ = 0;
+};
+
+}  // namespace baton::codegen

@@ -1,0 +1,190 @@
+// What every allocator promises, asked of all of them.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <random>
+#include <thread>
+
+#include "tests/unit/allocators/allocator_stacks.h"
+
+namespace baton {
+namespace {
+
+struct Block {
+  std::byte* data = nullptr;
+  size_t sizeBytes = 0;
+  size_t alignment = 1;
+  std::byte pattern{};
+};
+
+Block take(Allocator& allocator, size_t sizeBytes, size_t alignment, uint8_t pattern) {
+  Result<void*> data = allocator.allocate(sizeBytes, alignment);
+  if (!data.has_value()) throw std::runtime_error(data.error().message());
+  Block block{static_cast<std::byte*>(data.value()), sizeBytes, alignment, std::byte{pattern}};
+  std::memset(block.data, pattern, sizeBytes);
+  return block;
+}
+
+bool isIntact(const Block& block) {
+  for (size_t i = 0; i < block.sizeBytes; ++i)
+    if (block.data[i] != block.pattern) return false;
+  return true;
+}
+
+void give(Allocator& allocator, const Block& block) {
+  allocator.release(block.data, block.sizeBytes, block.alignment);
+}
+
+// Takes and gives back at random, checking contents; returns false when some were damaged.
+bool exercise(Allocator& allocator, uint32_t seed, int steps) {
+  std::mt19937 random(seed);
+  std::vector<Block> blocks;
+  bool intact = true;
+  for (int step = 0; step < steps; ++step) {
+    if (blocks.size() < 150 && (blocks.empty() || random() % 5 < 3)) {
+      const uint32_t bits = random() % 18;
+      const size_t size = random() % (size_t{2} << bits);
+      blocks.push_back(take(allocator, size, size_t{1} << random() % 8, static_cast<uint8_t>(random())));
+    } else {
+      const size_t index = random() % blocks.size();
+      intact = intact && isIntact(blocks[index]);
+      give(allocator, blocks[index]);
+      blocks[index] = blocks.back();
+      blocks.pop_back();
+    }
+  }
+  for (const Block& block : blocks) {
+    intact = intact && isIntact(block);
+    give(allocator, block);
+  }
+  return intact;
+}
+
+TEST_CASE("blocks of every size are aligned as asked, and hold their contents") {
+  const std::string name = GENERATE(from_range(allocatorStackNames()));
+  INFO(name);
+  AllocatorStack stack(name);
+  Allocator& allocator = stack.top();
+  std::vector<Block> blocks;
+  uint8_t pattern = 0;
+  for (const size_t size : {0,    1,    7,    16,   63,    64,    65,     100,    512,    513,    1024,
+                            4095, 4096, 4097, 5000, 32768, 32769, 100000, 262144, 262145, 1 << 20})
+    for (const size_t alignment : {1, 2, 8, 16, 32, 64, 128, 1024, 4096, 8192}) {
+      blocks.push_back(take(allocator, size, alignment, ++pattern));
+      const bool aligned = reinterpret_cast<uintptr_t>(blocks.back().data) % alignment == 0;
+      CHECK(aligned);
+      CHECK(blocks.back().data != nullptr);
+    }
+  bool intact = true;
+  for (const Block& block : blocks) intact = intact && isIntact(block);
+  CHECK(intact);
+  for (const Block& block : blocks) give(allocator, block);
+  CHECK(allocator.statistics().inUseBytes == 0);
+}
+
+TEST_CASE("a request that no machine can serve is refused and changes nothing") {
+  const std::string name = GENERATE(from_range(allocatorStackNames()));
+  INFO(name);
+  AllocatorStack stack(name);
+  Allocator& allocator = stack.top();
+  const Block before = take(allocator, 1000, 64, 7);
+  const MemoryStatistics statistics = allocator.statistics();
+  for (const size_t size :
+       {SIZE_MAX, SIZE_MAX - 63, SIZE_MAX - 4096, size_t{1} << 63, (size_t{1} << 63) - 1, size_t{1} << 48}) {
+    for (const size_t alignment : {size_t{1}, size_t{64}, size_t{4096}, size_t{1} << 20}) {
+      const Result<void*> data = allocator.allocate(size, alignment);
+      REQUIRE(!data.has_value());
+      const ErrorCode code = data.error().code();
+      const bool refused = code == ErrorCode::OutOfMemory || code == ErrorCode::LimitReached;
+      CHECK(refused);
+      INFO(data.error().message());
+      CHECK(data.error().message().find("cannot allocate " + std::to_string(size) + " bytes: ") == 0);
+    }
+  }
+  CHECK(allocator.statistics().inUseBytes == statistics.inUseBytes);
+  CHECK(allocator.statistics().allocationCount == statistics.allocationCount);
+  CHECK(isIntact(before));
+  give(allocator, before);
+  give(allocator, take(allocator, 1000, 64, 8));
+}
+
+TEST_CASE("interleaved requests never overlap, and statistics add up") {
+  const std::string name = GENERATE(from_range(allocatorStackNames()));
+  INFO(name);
+  AllocatorStack stack(name);
+  Allocator& allocator = stack.top();
+  CHECK(exercise(allocator, 1, 5000));
+  const MemoryStatistics statistics = allocator.statistics();
+  CHECK(statistics.inUseBytes == 0);
+  CHECK(statistics.allocationCount == statistics.releaseCount);
+  CHECK(statistics.allocationCount > 2000);
+  CHECK(statistics.peakInUseBytes > 0);
+  CHECK(statistics.peakInUseBytes <= statistics.peakReservedBytes);
+  CHECK(statistics.reservedBytes <= statistics.peakReservedBytes);
+  CHECK(statistics.cacheHitCount <= statistics.allocationCount);
+
+  const Block one = take(allocator, 100, 64, 1);
+  const Block two = take(allocator, 28, 4, 2);
+  CHECK(allocator.statistics().inUseBytes == 128);
+  CHECK(allocator.statistics().reservedBytes >= 128);
+  give(allocator, one);
+  CHECK(allocator.statistics().inUseBytes == 28);
+  give(allocator, two);
+}
+
+TEST_CASE("after trim nothing unused is reserved, and the allocator still works") {
+  const std::string name = GENERATE(from_range(allocatorStackNames()));
+  INFO(name);
+  AllocatorStack stack(name);
+  Allocator& allocator = stack.top();
+  for (int round = 0; round < 3; ++round) {
+    const Block kept = take(allocator, 100, 64, 9);
+    CHECK(exercise(allocator, static_cast<uint32_t>(round), 1000));
+    allocator.trim();
+    CHECK(isIntact(kept));
+    CHECK(allocator.statistics().reservedBytes >= 100);
+    give(allocator, kept);
+    allocator.trim();
+    CHECK(allocator.statistics().reservedBytes == 0);
+  }
+}
+
+TEST_CASE("a steady state asks the system for nothing") {
+  const std::string name =
+      GENERATE(std::string("front/backend/system"), std::string("backend/system"),
+               std::string("arena/system"), std::string("limiting1/front/backend/system"));
+  INFO(name);
+  AllocatorStack stack(name);
+  Allocator& allocator = stack.top();
+  uint64_t asked = 0;
+  for (int round = 0; round < 40; ++round) {
+    CHECK(exercise(allocator, 5, 2000));
+    if (auto* arena = dynamic_cast<ArenaAllocator*>(&allocator)) arena->reset();
+    if (round == 29) asked = allocator.statistics().systemAllocationCount;
+  }
+  CHECK(asked > 0);
+  CHECK(allocator.statistics().systemAllocationCount == asked);
+}
+
+TEST_CASE("allocators for several threads serve them at once", "[threads]") {
+  const std::string name = GENERATE(from_range(allocatorStackNames()));
+  AllocatorStack stack(name);
+  if (!stack.threadSafe) return;
+  INFO(name);
+  Allocator& allocator = stack.top();
+  std::atomic<int> damaged{0};
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      if (!exercise(allocator, i, 1500)) ++damaged;
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(damaged == 0);
+  const MemoryStatistics statistics = allocator.statistics();
+  CHECK(statistics.inUseBytes == 0);
+  CHECK(statistics.allocationCount == statistics.releaseCount);
+  allocator.trim();
+  CHECK(allocator.statistics().reservedBytes == 0);
+}
+
+}  // namespace
+}  // namespace baton

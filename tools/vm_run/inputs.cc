@@ -1,0 +1,223 @@
+#include "tools/vm_run/inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "base/checked_math.h"
+#include "base/dtype.h"
+#include "formats/npz.h"
+#include "tools/cli/file.h"
+
+namespace baton::tools {
+
+namespace {
+
+/// Files of value text live until the value is made.
+struct OpenFiles {
+  std::vector<std::unique_ptr<std::vector<std::byte>>> files;
+  std::string error;
+};
+
+int32_t openFile(void* user, const char* name, const void** data, size_t* size) {
+  auto& open = *static_cast<OpenFiles*>(user);
+  Result<std::vector<std::byte>> bytes = readFile(name);
+  if (!bytes) {
+    open.error = bytes.assume_error().message();
+    return 1;
+  }
+  open.files.push_back(std::make_unique<std::vector<std::byte>>(std::move(bytes).assume_value()));
+  *data = open.files.back()->data();
+  *size = open.files.back()->size();
+  return 0;
+}
+
+bool isTypeForm(std::string_view text) {
+  // Extents joined by "x" before a dtype: "f32", "2x3xf32".
+  for (;;) {
+    if (parseDType(text)) return true;
+    size_t digits = 0;
+    while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
+    if (digits == 0 || digits == text.size() || text[digits] != 'x') return false;
+    text.remove_prefix(digits + 1);
+  }
+}
+
+Result<int64_t> parseInteger(const std::string& text, const char* what) {
+  int64_t value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size() || text.empty())
+    return Error(ErrorCode::InvalidArgument,
+                 fmt::format("{}: found \"{}\", expected an integer", what, text));
+  return value;
+}
+
+/// Random tensors: floats uniform in [-1, 1), integers in [0, 10), and bools.
+class RandomValues {
+ public:
+  RandomValues(uint64_t seed, std::map<std::string, int64_t> dims)
+      : generator_(seed), dims_(std::move(dims)) {}
+
+  Result<Value> make(baton_instance* instance, const baton_type* type, const std::string& parameter) {
+    const baton_kind kind = baton_type_kind(type);
+    if (kind != BATON_TENSOR && kind != BATON_SCALAR)
+      return Error(
+          ErrorCode::InvalidArgument,
+          fmt::format("parameter %{}: only tensors can be random, and it is {}; give it with --input",
+                      parameter, baton_type_text(type)));
+    std::vector<int64_t> extents;
+    for (size_t axis = 0; axis < baton_type_rank(type); ++axis) {
+      int64_t extent = baton_type_extent(type, axis);
+      const std::string text = baton_type_extent_text(type, axis);
+      if (extent < 0) {
+        const auto given = dims_.find(text);
+        if (given == dims_.end())
+          return Error(ErrorCode::InvalidArgument,
+                       fmt::format("parameter %{}: dimension {} is {}; give it with --dim {}=N", parameter,
+                                   axis, text, text));
+        extent = given->second;
+      }
+      extents.push_back(extent);
+    }
+    const auto dtype = static_cast<DType>(baton_type_dtype(type));
+    const auto count = checkedElementCount(extents);
+    const auto size = count ? checkedMul<int64_t>(*count, sizeBytes(dtype)) : std::nullopt;
+    if (!size || *size > (int64_t{1} << 40))
+      return Error(ErrorCode::InvalidArgument,
+                   fmt::format("parameter %{}: {} elements are too many", parameter,
+                               count ? std::to_string(*count) : "2^63 or more"));
+    std::vector<std::byte> bytes(static_cast<size_t>(*size));
+    for (int64_t i = 0; i < *count; ++i)
+      storeScalar(bytes.data() + i * sizeBytes(dtype), dtype, element(dtype));
+    baton_value* value = nullptr;
+    BATON_TRY(check(baton_value_create_tensor(instance, static_cast<baton_dtype>(dtype), extents.size(),
+                                              extents.data(), bytes.data(), bytes.size(), &value)));
+    return Value(value);
+  }
+
+ private:
+  uint64_t element(DType dtype) {
+    // The top 53 bits give the same double on every platform.
+    const double unit = static_cast<double>(generator_() >> 11) * 0x1p-53;
+    if (dtype == DType::Bool) return unit < 0.5;
+    const double number = isFloat(dtype) ? 2 * unit - 1 : static_cast<double>(static_cast<int>(10 * unit));
+    return convertScalar(scalarBits(number), DType::F64, dtype);
+  }
+
+  std::mt19937_64 generator_;
+  std::map<std::string, int64_t> dims_;
+};
+
+std::string signatureHint(const baton_function* function) {
+  return fmt::format("the function is {}", baton_function_signature(function));
+}
+
+}  // namespace
+
+NamedText splitName(const std::string& argument) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string::npos) return {"", argument};
+  std::string left = argument.substr(0, equals);
+  if (!left.empty() && left[0] == '%') left.erase(0, 1);
+  const bool isName = !left.empty() && !std::isdigit(static_cast<unsigned char>(left[0])) &&
+                      std::all_of(left.begin(), left.end(),
+                                  [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
+  if (!isName || isTypeForm(left)) return {"", argument};
+  return {left, argument.substr(equals + 1)};
+}
+
+Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text) {
+  OpenFiles open;
+  baton_file_source files = BATON_FILE_SOURCE_INIT;
+  files.user = &open;
+  files.open = openFile;
+  files.close = [](void*, const void*, size_t) {};
+  baton_value* value = nullptr;
+  Result<void> parsed = check(baton_value_parse(instance, type, text.data(), text.size(), &files, &value));
+  if (!parsed && !open.error.empty()) return Error(ErrorCode::Io, open.error);
+  BATON_TRY(std::move(parsed));
+  return Value(value);
+}
+
+Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_function* function,
+                                      const RunOptions& options) {
+  const size_t count = baton_function_parameter_count(function);
+  std::vector<Value> values(count);
+  auto nameOf = [&](size_t index) { return std::string(baton_function_parameter_name(function, index)); };
+
+  size_t next = 0;
+  for (const std::string& argument : options.inputs) {
+    const NamedText named = splitName(argument);
+    size_t index;
+    if (named.name.empty()) {
+      while (next < count && values[next]) ++next;
+      index = next;
+      if (index >= count)
+        return Error(ErrorCode::InvalidArgument,
+                     fmt::format("--input {}: found more values than the {} parameters; {}", argument, count,
+                                 signatureHint(function)));
+    } else {
+      index = baton_function_find_parameter(function, named.name.c_str());
+      if (index == SIZE_MAX)
+        return Error(ErrorCode::InvalidArgument, fmt::format("--input {}: no parameter %{}; {}", argument,
+                                                             named.name, signatureHint(function)));
+      if (values[index])
+        return Error(ErrorCode::InvalidArgument,
+                     fmt::format("--input {}: parameter %{} is given twice", argument, named.name));
+    }
+    Result<Value> value = parseValue(instance, baton_function_parameter_type(function, index), named.text);
+    if (!value) return std::move(value).assume_error().withContext(fmt::format("input %{}", nameOf(index)));
+    values[index] = std::move(value).assume_value();
+  }
+
+  if (!options.inputsNpz.empty()) {
+    BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(options.inputsNpz));
+    Result<std::vector<NpzEntry>> entries = readNpz(bytes);
+    if (!entries) return std::move(entries).assume_error().withContext(options.inputsNpz);
+    for (const NpzEntry& entry : entries.assume_value()) {
+      const size_t index = baton_function_find_parameter(function, entry.name.c_str());
+      if (index == SIZE_MAX)
+        return Error(ErrorCode::InvalidArgument, fmt::format("{}: no parameter %{}; {}", options.inputsNpz,
+                                                             entry.name, signatureHint(function)));
+      baton_value* value = nullptr;
+      BATON_TRY(check(baton_value_create_tensor(instance, static_cast<baton_dtype>(entry.array.dtype),
+                                                entry.array.shape.size(), entry.array.shape.data(),
+                                                entry.array.bytes.data(), entry.array.bytes.size(), &value)));
+      values[index].reset(value);
+    }
+  }
+
+  if (options.randomSeed) {
+    std::map<std::string, int64_t> dims;
+    for (const std::string& argument : options.dims) {
+      const size_t equals = argument.find('=');
+      if (equals == std::string::npos || equals == 0)
+        return Error(ErrorCode::InvalidArgument, fmt::format("--dim {}: expected NAME=EXTENT", argument));
+      BATON_TRY_ASSIGN(const int64_t extent, parseInteger(argument.substr(equals + 1), "--dim"));
+      if (extent < 0)
+        return Error(ErrorCode::InvalidArgument,
+                     fmt::format("--dim {}: expected an extent of at least 0", argument));
+      dims[argument.substr(0, equals)] = extent;
+    }
+    RandomValues random(*options.randomSeed, std::move(dims));
+    for (size_t i = 0; i < count; ++i) {
+      if (values[i]) continue;
+      BATON_TRY_ASSIGN(values[i],
+                       random.make(instance, baton_function_parameter_type(function, i), nameOf(i)));
+    }
+  }
+
+  for (size_t i = 0; i < count; ++i)
+    if (!values[i])
+      return Error(
+          ErrorCode::InvalidArgument,
+          fmt::format("no value for parameter %{}: {}; {}", nameOf(i),
+                      baton_type_text(baton_function_parameter_type(function, i)), signatureHint(function)));
+  return values;
+}
+
+}  // namespace baton::tools

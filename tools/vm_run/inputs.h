@@ -1,0 +1,26 @@
+// The arguments of a run: from value text, from an .npz, or random.
+#pragma once
+
+#include <vector>
+
+#include "tools/vm_run/handles.h"
+#include "tools/vm_run/options.h"
+
+namespace baton::tools {
+
+/// One value per parameter, in order. Errors name the parameter, what was found and what its
+/// type is.
+Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_function* function,
+                                      const RunOptions& options);
+
+/// Reads value text, with "@name" as a file of the current folder.
+Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text);
+
+/// "x=VALUE" into name and value; no name when the left side is a type ("f32=1") or there is none.
+struct NamedText {
+  std::string name;
+  std::string text;
+};
+NamedText splitName(const std::string& argument);
+
+}  // namespace baton::tools
