@@ -29,6 +29,7 @@ enum class Emit : uint8_t {
   Assembly,    ///< .vmasm
 };
 
+/// Program text; what it imports is built in.
 struct Source {
   std::string name;  ///< as diagnostics name it
   std::string text;
@@ -54,7 +55,7 @@ struct CompileOptions {
   bool verifyEach = false;
   bool timePasses = false;
   Emit emit = Emit::Executable;
-  std::string moduleName;  ///< of the executable's meta; empty: of the first source
+  std::string moduleName;  ///< of the executable's meta; empty: of the source
 };
 
 struct CompileOutput {
@@ -68,6 +69,6 @@ struct CompileOutput {
 /// Errors in the program are diagnostics, and the result then has neither program nor
 /// text. An Error is something else: options that make no sense (InvalidArgument), a
 /// weights file that cannot be read, or a defect of ours (Internal).
-Result<CompileOutput> compile(std::vector<Source> sources, const CompileOptions& options);
+Result<CompileOutput> compile(Source source, const CompileOptions& options);
 
 }  // namespace baton::driver
