@@ -123,8 +123,13 @@ class Compiler {
                          codegen::printLlvm(lowered.kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
         return success();
       }
+      case Emit::NativeAssembly: {
+        BATON_TRY_ASSIGN(
+            out_.text, codegen::printAssembly(lowered.kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
+        return success();
+      }
       case Emit::Executable:
-      case Emit::Assembly: return timed("emit", [&] { return emitProgram(std::move(lowered)); });
+      case Emit::Vmasm: return timed("emit", [&] { return emitProgram(std::move(lowered)); });
     }
     return success();
   }
@@ -185,6 +190,13 @@ class Compiler {
   std::vector<std::string> cpuLevels() const {
     return options_.cpuLevels.empty() ? std::vector<std::string>{"native"} : options_.cpuLevels;
   }
+  /// "dir/model.relay" is called "model".
+  static std::string stem(const std::string& path) {
+    const size_t slash = path.rfind('/');
+    const std::string file = slash == std::string::npos ? path : path.substr(slash + 1);
+    const size_t dot = file.rfind('.');
+    return dot == std::string::npos || dot == 0 ? file : file.substr(0, dot);
+  }
   /// Unoptimised kernels would be too slow to test with.
   int nativeOptimisationLevel() const { return options_.level == 0 ? 1 : options_.level; }
 
@@ -194,11 +206,11 @@ class Compiler {
     if (options_.hasNativeCode) options.cpuLevels = cpuLevels();
     options.isPortable = options_.isPortable;
     options.optimisationLevel = nativeOptimisationLevel();
-    options.meta.name = options_.moduleName.empty() ? source_.name : options_.moduleName;
+    options.meta.name = options_.moduleName.empty() ? stem(source_.name) : options_.moduleName;
     options.meta.compilerVersion = std::string("baton ") + kVersion;
     options.meta.flags = fmt::format("-O{}{}", options_.level, options_.isPortable ? " --portable" : "");
     BATON_TRY_ASSIGN(bytecode::Program program, emit::emit(std::move(lowered), options));
-    if (options_.emit == Emit::Assembly) {
+    if (options_.emit == Emit::Vmasm) {
       BATON_TRY_ASSIGN(out_.text, bytecode::printVmasm(program));
       return success();
     }

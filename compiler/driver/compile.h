@@ -19,14 +19,15 @@ namespace baton::driver {
 
 /// What comes out.
 enum class Emit : uint8_t {
-  Executable,  ///< a bytecode::Program, and its bytes
-  Ir,          ///< as parsed, before typing
-  Types,       ///< typed, before any pass
-  Lowered,     ///< the IR after all passes, which lowering starts from
-  Lir,         ///< after the passes of its own, registers allocated
-  Loop,        ///< loop IR of every kernel
-  Llvm,        ///< LLVM IR of every kernel, for the first CPU level
-  Assembly,    ///< .vmasm
+  Executable,      ///< a bytecode::Program, and its bytes
+  Ir,              ///< as parsed, before typing
+  Types,           ///< typed, before any pass
+  Lowered,         ///< the IR after all passes, which lowering starts from
+  Lir,             ///< after the passes of its own, registers allocated
+  Loop,            ///< loop IR of every kernel
+  Llvm,            ///< LLVM IR of every kernel, for the first CPU level
+  Vmasm,           ///< the executable as text
+  NativeAssembly,  ///< of every kernel, for the first CPU level
 };
 
 /// Program text; what it imports is built in.

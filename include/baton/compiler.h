@@ -38,6 +38,7 @@ typedef enum baton_compile_emit {
   BATON_COMPILE_EMIT_LOOP = 5,
   BATON_COMPILE_EMIT_LLVM = 6,
   BATON_COMPILE_EMIT_VMASM = 7,
+  BATON_COMPILE_EMIT_ASM = 8, /**< of the kernels */
 } baton_compile_emit;
 
 enum {

@@ -12,26 +12,45 @@ DimExpr anyDim() { return DimExpr::symbol(ir::kAnyDim); }
 
 }  // namespace
 
-ir::TypeRef TypeLowering::erase(ir::TypeRef type) {
-  if (type->isTensor() && type->dims().empty()) return type;
-  const auto found = erased_.find(type);
-  if (found != erased_.end()) return found->second;
-  const ir::TypeRef result = source_.types.rewrite(type, [&](ir::TypeRef leaf) {
-    if (!leaf->isTensor()) return leaf;
-    return source_.types.tensor(leaf->dtype(), std::vector<DimExpr>(leaf->dims().size(), anyDim()));
-  });
-  erased_.emplace(type, result);
-  return result;
-}
-
-ir::TypeRef TypeLowering::keepNumbers(ir::TypeRef type) {
-  return source_.types.rewrite(type, [&](ir::TypeRef leaf) {
-    if (!leaf->isTensor()) return leaf;
-    std::vector<DimExpr> dims(leaf->dims().begin(), leaf->dims().end());
-    for (DimExpr& dim : dims)
-      if (!dim.isConstant()) dim = anyDim();
-    return source_.types.tensor(leaf->dtype(), std::move(dims));
-  });
+ir::TypeRef TypeLowering::DimEraser::operator()(ir::TypeRef root) {
+  std::vector<ir::TypeRef> stack{root};
+  const auto ready = [&](ir::TypeRef type) {
+    if (done_.contains(type)) return true;
+    stack.push_back(type);
+    return false;
+  };
+  while (!stack.empty()) {
+    const ir::TypeRef type = stack.back();
+    if (done_.contains(type)) {
+      stack.pop_back();
+      continue;
+    }
+    if (type->isTensor()) {
+      std::vector<DimExpr> dims(type->dims().begin(), type->dims().end());
+      for (DimExpr& dim : dims)
+        if (!keepNumbers_ || !dim.isConstant()) dim = anyDim();
+      done_.emplace(type, types_.tensor(type->dtype(), std::move(dims)));
+      continue;
+    }
+    bool isReady = true;
+    for (ir::TypeRef element : type->elements()) isReady &= ready(element);
+    if (type->isFunction()) isReady &= ready(type->result());
+    if (!isReady) continue;
+    std::vector<ir::TypeRef> elements;
+    for (ir::TypeRef element : type->elements()) elements.push_back(done_.at(element));
+    ir::TypeRef result = type;
+    switch (type->kind()) {
+      case ir::TypeKind::Tuple: result = types_.tuple(std::move(elements)); break;
+      case ir::TypeKind::Function: result = types_.function(std::move(elements), done_.at(type->result())); break;
+      case ir::TypeKind::Adt: result = types_.adt(type->definition(), std::move(elements)); break;
+      case ir::TypeKind::Ref: result = types_.ref(elements[0]); break;
+      case ir::TypeKind::Tensor:
+      case ir::TypeKind::Var:
+      case ir::TypeKind::Hole: break;
+    }
+    done_.emplace(type, result);
+  }
+  return done_.at(root);
 }
 
 // Function and cell types nest; data types are only named here and defined from a queue.
@@ -117,7 +136,7 @@ std::vector<std::vector<ir::TypeRef>> TypeLowering::constructorFields(ir::TypeRe
 }
 
 TypeIndex TypeLowering::dataType(ir::TypeRef type) {
-  const ir::TypeRef erased = erase(type);
+  const ir::TypeRef erased = erase_(type);
   const auto [found, isNew] =
       dataTypes_.try_emplace(erased, TypeIndex(static_cast<uint32_t>(module_.tables.types.size())));
   const TypeIndex index = found->second;
@@ -142,10 +161,10 @@ TypeIndex TypeLowering::dataType(ir::TypeRef type) {
 void TypeLowering::see(ir::TypeRef root) {
   std::vector<ir::TypeRef> work{root};
   while (!work.empty()) {
-    const ir::TypeRef type = keepNumbers(work.back());
+    const ir::TypeRef type = keepNumbers_(work.back());
     work.pop_back();
     if (!(type->isTuple() || type->isAdt()) || !seen_.try_emplace(type, true).second) continue;
-    const ir::TypeRef erased = erase(type);
+    const ir::TypeRef erased = erase_(type);
     const auto [found, isNew] =
         dataTypes_.try_emplace(erased, TypeIndex(static_cast<uint32_t>(module_.tables.types.size())));
     if (isNew) {

@@ -17,7 +17,11 @@ namespace baton::lir {
 class TypeLowering {
  public:
   TypeLowering(ir::Module& source, Module& module, Tables& tables)
-      : source_(source), module_(module), tables_(tables) {}
+      : source_(source),
+        module_(module),
+        tables_(tables),
+        erase_(source.types, false),
+        keepNumbers_(source.types, true) {}
 
   /// Of one register that holds a value of the type; a tuple as an object.
   Kind kindOf(ir::TypeRef type);
@@ -38,8 +42,18 @@ class TypeLowering {
   void finish();
 
  private:
-  ir::TypeRef erase(ir::TypeRef type);
-  ir::TypeRef keepNumbers(ir::TypeRef type);
+  /// Types with all extents `?`, or all but numbers. Remembers every part, since types nest.
+  class DimEraser {
+   public:
+    DimEraser(ir::TypeTable& types, bool keepNumbers) : types_(types), keepNumbers_(keepNumbers) {}
+    ir::TypeRef operator()(ir::TypeRef root);
+
+   private:
+    ir::TypeTable& types_;
+    bool keepNumbers_;
+    std::unordered_map<ir::TypeRef, ir::TypeRef> done_;
+  };
+
   TypeIndex dataType(ir::TypeRef type);
   void define(TypeIndex index, ir::TypeRef erased);
   std::vector<std::vector<ir::TypeRef>> constructorFields(ir::TypeRef type);
@@ -49,8 +63,9 @@ class TypeLowering {
   ir::Module& source_;
   Module& module_;
   Tables& tables_;
+  DimEraser erase_;
+  DimEraser keepNumbers_;
   std::unordered_map<ir::TypeRef, Kind> kinds_;
-  std::unordered_map<ir::TypeRef, ir::TypeRef> erased_;
   std::unordered_map<ir::TypeRef, TypeIndex> dataTypes_;  // by erased type
   std::vector<std::vector<ir::TypeRef>> uses_;            // by TypeIndex: types with their numbers, in order
   std::unordered_map<ir::TypeRef, bool> seen_;
