@@ -257,6 +257,10 @@ class Lexer {
 
 }  // namespace
 
+TokenStream lex(std::string_view text, uint32_t file, Diagnostics& diagnostics) {
+  return Lexer(text, file, diagnostics).run();
+}
+
 std::optional<DType> literalSuffix(std::string_view text) {
   if (text == "f") return DType::F32;
   std::optional<DType> dtype = parseDType(text);

@@ -127,7 +127,8 @@ TypeRef TypeTable::hole() {
   return intern(std::move(type));
 }
 
-TypeRef TypeTable::rewrite(TypeRef root, const std::function<TypeRef(TypeRef)>& leaf) {
+TypeRef TypeTable::rewrite(TypeRef root, const std::function<TypeRef(TypeRef)>& leaf,
+                           const std::function<TypeRef(TypeRef)>& composite) {
   // Post-order over the (shared) type graph; `done` holds finished nodes of this call.
   std::unordered_map<TypeRef, TypeRef> done;
   std::vector<TypeRef> stack{root};
@@ -159,7 +160,8 @@ TypeRef TypeTable::rewrite(TypeRef root, const std::function<TypeRef(TypeRef)>& 
     copy.index_ = type->index_;
     for (TypeRef element : type->elements()) copy.elements_.push_back(done.at(element));
     if (kind == TypeKind::Function) copy.result_ = done.at(type->result());
-    done[type] = intern(std::move(copy));
+    TypeRef rebuilt = intern(std::move(copy));
+    done[type] = composite ? composite(rebuilt) : rebuilt;
   }
   return done.at(root);
 }

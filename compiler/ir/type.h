@@ -139,8 +139,10 @@ class TypeTable {
   TypeRef variable(TypeVarId variable);
   TypeRef hole();
 
-  /// Rebuilds bottom-up, without recursion: `leaf` maps tensors, variables and holes.
-  TypeRef rewrite(TypeRef type, const std::function<TypeRef(TypeRef)>& leaf);
+  /// Rebuilds bottom-up, without recursion: `leaf` maps tensors, variables and holes,
+  /// `composite` (when there) what was rebuilt of everything else.
+  TypeRef rewrite(TypeRef type, const std::function<TypeRef(TypeRef)>& leaf,
+                  const std::function<TypeRef(TypeRef)>& composite = {});
   /// Replaces generic parameters: `arguments[i]` for `generics[i]`.
   TypeRef substitute(TypeRef type, std::span<const TypeVarId> generics, std::span<const TypeRef> arguments);
   /// Replaces symbols in all extents.

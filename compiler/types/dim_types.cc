@@ -1,0 +1,115 @@
+#include "compiler/types/dim_types.h"
+
+#include "base/error.h"
+
+namespace baton::types {
+
+using ir::TypeKind;
+using ir::TypeRef;
+
+std::vector<Position> positionsOf(TypeRef root) {
+  std::vector<Position> positions;
+  std::vector<std::pair<TypeRef, bool>> stack{{root, true}};
+  while (!stack.empty()) {
+    auto [type, isPlain] = stack.back();
+    stack.pop_back();
+    if (type->isTensor()) {
+      for (const DimExpr& dim : type->dims()) positions.push_back({dim, isPlain});
+    } else if (type->isTuple() || type->isAdt()) {
+      for (size_t i = type->elements().size(); i-- > 0;)
+        stack.emplace_back(type->elements()[i], isPlain && type->isTuple());
+    }
+  }
+  return positions;
+}
+
+TypeRef withDims(ir::TypeTable& types, TypeRef root, std::span<const DimExpr> dims) {
+  // Parts are not shared: equal parts may get different dims.
+  struct Frame {
+    TypeRef type;
+    std::vector<TypeRef> done;
+  };
+  size_t next = 0;
+  std::vector<Frame> stack{{root, {}}};
+  for (;;) {
+    Frame& frame = stack.back();
+    TypeRef type = frame.type;
+    bool isOpen = type->isTuple() || type->isAdt();
+    if (isOpen && frame.done.size() < type->elements().size()) {
+      TypeRef child = type->elements()[frame.done.size()];
+      stack.push_back({child, {}});
+      continue;
+    }
+    TypeRef result = type;
+    if (type->isTensor()) {
+      BATON_CHECK(next + type->dims().size() <= dims.size());
+      std::span<const DimExpr> own = dims.subspan(next, type->dims().size());
+      next += own.size();
+      result = types.tensor(type->dtype(), std::vector<DimExpr>(own.begin(), own.end()));
+    } else if (type->isTuple()) {
+      result = types.tuple(std::move(frame.done));
+    } else if (type->isAdt()) {
+      result = types.adt(type->definition(), std::move(frame.done));
+    }
+    stack.pop_back();
+    if (stack.empty()) return result;
+    stack.back().done.push_back(result);
+  }
+}
+
+TypeRef erased(ir::TypeTable& types, TypeRef type) {
+  return types.rewrite(type, [&](TypeRef leaf) -> TypeRef {
+    if (!leaf->isTensor() || leaf->dims().empty()) return leaf;
+    return types.tensor(leaf->dtype(), std::vector<DimExpr>(leaf->dims().size(), anyDim()));
+  });
+}
+
+TypeRef withNoDims(ir::TypeTable& types, TypeRef type) {
+  std::vector<DimExpr> dims(positionsOf(type).size(), noDim());
+  return withDims(types, type, dims);
+}
+
+TypeRef joinData(ir::TypeTable& types, TypeRef a, TypeRef b) {
+  if (a == b) return a;
+  std::vector<Position> left = positionsOf(a);
+  std::vector<Position> right = positionsOf(b);
+  BATON_CHECK(left.size() == right.size());
+  std::vector<DimExpr> dims;
+  for (size_t i = 0; i < left.size(); ++i) {
+    const DimExpr& x = left[i].dim;
+    const DimExpr& y = right[i].dim;
+    dims.push_back(x == y || isNoDim(y) ? x : isNoDim(x) ? y : anyDim());
+  }
+  return withDims(types, a, dims);
+}
+
+std::vector<DimExpr> declaredDims(TypeRef declared, TypeRef shape) {
+  std::vector<DimExpr> dims;
+  std::vector<std::pair<TypeRef, TypeRef>> stack{{declared, shape}};
+  while (!stack.empty()) {
+    auto [written, actual] = stack.back();
+    stack.pop_back();
+    bool says = written != nullptr && written->kind() == actual->kind();
+    if (actual->isTensor()) {
+      for (size_t i = 0; i < actual->dims().size(); ++i) dims.push_back(says ? written->dims()[i] : anyDim());
+    } else if (actual->isTuple() || actual->isAdt()) {
+      for (size_t i = actual->elements().size(); i-- > 0;)
+        stack.emplace_back(says ? written->elements()[i] : nullptr, actual->elements()[i]);
+    }
+  }
+  return dims;
+}
+
+bool containsFunctionOrCell(TypeRef root) {
+  std::vector<TypeRef> stack{root};
+  while (!stack.empty()) {
+    TypeRef type = stack.back();
+    stack.pop_back();
+    if (type->isFunction() || type->isRef()) return true;
+    if (type->isTuple() || type->isAdt())
+      stack.insert(stack.end(), type->elements().begin(), type->elements().end());
+  }
+  return false;
+}
+
+}  // namespace baton::types

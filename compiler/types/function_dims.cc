@@ -1,0 +1,381 @@
+// Set-up, rounds and what is written back at the end.
+#include "compiler/types/function_dims.h"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/walk.h"
+#include "compiler/types/dims.h"
+#include "compiler/types/operator_dims.h"
+
+namespace baton::types {
+
+FunctionDims::FunctionDims(ModuleDims& module, ir::GlobalId id)
+    : module_(module), id_(id), function_(module.module().function(id)), scope_(function_) {
+  prepare();
+}
+
+void FunctionDims::prepare() {
+  ir::TypeTable& types = module_.module().types;
+  facts_.resize(function_.vars.size());
+  for (const ir::VarInfo& info : function_.vars) shapes_.push_back(erased(types, info.type));
+  for (ir::VarId param : function_.params) {
+    ownDeclaredDims(param, function_.var(param).declaredType, true);
+    self_.params.push_back(param);
+    self_.shapes.push_back(shapes_[param.value()]);
+    self_.declared.push_back(function_.var(param).declaredType);
+  }
+  self_.resultShape = erased(types, function_.result);
+  self_.trustsData = function_.isExported;
+  findDirectLambdas();
+  for (const DimConstraint& constraint : function_.where) {
+    Result<void> assumed = knowledge_.assume(constraint);
+    if (!assumed.has_value()) module_.diagnostics().error(function_.location, assumed.error().message());
+  }
+}
+
+// A name belongs to the first variable that has it as a whole extent. For a parameter
+// whose calls are known it is a symbol; elsewhere it stands for whatever dim is found.
+void FunctionDims::ownDeclaredDims(ir::VarId var, ir::TypeRef declared, bool isSymbol) {
+  if (declared == nullptr) return;
+  for (const Position& position : positionsOf(declared)) {
+    std::optional<DimSymbol> symbol = position.dim.asSymbol();
+    if (!position.isPlain || !symbol || *symbol == ir::kAnyDim) continue;
+    if (owners_.contains(*symbol) || claimed_.contains(*symbol)) continue;
+    if (isSymbol) {
+      owners_.emplace(*symbol, var);
+      knowledge_.addExtent(*symbol);
+    } else {
+      claimed_.emplace(*symbol, var);
+    }
+  }
+}
+
+void FunctionDims::findDirectLambdas() {
+  std::unordered_set<ir::VarId> escaping;
+  auto use = [&](const ir::Atom& atom) {
+    if (atom.isVar()) escaping.insert(atom.var());
+  };
+  std::vector<ir::BlockId> blocks = ir::blocksInOrder(function_, function_.body);
+  for (ir::BlockId id : blocks) {
+    const ir::Block& block = function_.block(id);
+    use(block.result);
+    for (const ir::Binding& binding : block.bindings) {
+      if (const ir::CallValue* call = std::get_if<ir::CallValue>(&binding.rhs))
+        for (const ir::Atom& arg : call->args) use(arg);
+      else
+        ir::forEachOperand(binding.rhs, use);
+    }
+  }
+  for (ir::BlockId id : blocks)
+    for (const ir::Binding& binding : function_.block(id).bindings) {
+      definitions_.emplace(binding.var, &binding.rhs);
+      const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs);
+      if (lambda == nullptr) {
+        ownDeclaredDims(binding.var, function_.var(binding.var).declaredType, false);
+        continue;
+      }
+      bool isDirect = !escaping.contains(binding.var);
+      for (ir::VarId param : lambda->params)
+        ownDeclaredDims(param, function_.var(param).declaredType, isDirect);
+      if (!isDirect) continue;
+      auto callable = std::make_unique<Callable>();
+      callable->binder = binding.var;
+      for (ir::VarId param : lambda->params) {
+        callable->params.push_back(param);
+        callable->shapes.push_back(shapes_[param.value()]);
+        callable->declared.push_back(function_.var(param).declaredType);
+      }
+      callable->resultShape = shapes_[binding.var.value()]->result();
+      lambdas_.emplace(binding.var, std::move(callable));
+    }
+}
+
+void FunctionDims::run() {
+  if (!isReached()) return;
+  do {
+    isStable_ = true;
+    round();
+  } while (!isStable_);
+}
+
+void FunctionDims::round() {
+  isReachedBlock_.assign(function_.blocks.size(), false);
+  deadBlock_ = ir::kNoBlock;
+  giveParams(self_);
+  ir::WalkCallbacks callbacks;
+  callbacks.enterBlock = [&](ir::BlockId block) {
+    if (deadBlock_ == ir::kNoBlock) isReachedBlock_[block.value()] = true;
+  };
+  callbacks.enterBinding = [&](ir::BlockId block, size_t index) { return enterBinding(block, index); };
+  callbacks.enterChild = [&](ir::BlockId block, size_t index, size_t child, ir::BlockId id) {
+    enterChild(block, index, child, id);
+  };
+  callbacks.leaveBinding = [&](ir::BlockId block, size_t index) { leaveBinding(block, index); };
+  callbacks.leaveBlock = [&](ir::BlockId block) {
+    if (deadBlock_ == block) deadBlock_ = ir::kNoBlock;
+  };
+  ir::walk(function_, function_.body, callbacks);
+
+  Fact result = factOf(function_.block(function_.body).result);
+  if (!result.isReached()) return;
+  std::vector<ir::Obligation> checks;
+  ir::TypeRef inferred = result.type;
+  result = refine(ir::kNoVar, function_.declaredResult, std::move(result),
+                  fmt::format("the result of @{}", function_.name), function_.location, checks);
+  if (!checks.empty()) declaredChecks_.push_back({ir::kNoVar, inferred, std::move(checks)});
+  if (updateResult(self_, result)) {
+    changed();
+    module_.resultChanged(id_);
+  }
+}
+
+void FunctionDims::set(ir::VarId var, Fact fact) {
+  if (fact.isReached() && !fact.values) {
+    auto tied = tied_.find(var);
+    if (tied != tied_.end()) fact.values = tied->second;
+  }
+  Fact& known = facts_[var.value()];
+  if (known == fact) return;
+  known = std::move(fact);
+  changed();
+}
+
+bool FunctionDims::enterBinding(ir::BlockId block, size_t index) {
+  if (deadBlock_ != ir::kNoBlock) return false;
+  ir::Binding& binding = function_.block(block).bindings[index];
+  if (isFinal_) {
+    binding.obligations.clear();
+    obligations_ = &binding.obligations;
+  }
+  if (const ir::If* branch = std::get_if<ir::If>(&binding.rhs)) return factOf(branch->condition).isReached();
+  if (const ir::Match* match = std::get_if<ir::Match>(&binding.rhs))
+    return factOf(match->scrutinee).isReached();
+  if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) return enterLambda(binding, *lambda);
+  if (std::holds_alternative<ir::NestedBlock>(binding.rhs)) return true;
+  Fact fact = evaluate(binding);
+  ir::TypeRef declared = function_.var(binding.var).declaredType;
+  if (fact.isReached() && declared != nullptr) {
+    std::vector<ir::Obligation> checks;
+    ir::TypeRef inferred = fact.type;
+    fact = refine(binding.var, declared, std::move(fact), fmt::format("%{}", function_.var(binding.var).name),
+                  binding.location, checks);
+    if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
+  }
+  set(binding.var, std::move(fact));
+  return true;
+}
+
+// False when the body is not reached.
+bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lambda) {
+  ir::TypeRef type = shapes_[binding.var.value()];
+  set(binding.var, {module_.cells().filledIn(type), std::nullopt});
+  auto direct = lambdas_.find(binding.var);
+  if (direct != lambdas_.end()) {
+    if (!direct->second->join || !direct->second->join->isReached()) return false;
+    giveParams(*direct->second);
+    return true;
+  }
+  for (size_t i = 0; i < lambda.params.size(); ++i) {
+    ir::TypeRef declared = function_.var(lambda.params[i]).declaredType;
+    if (declared != nullptr && module_.cells().pin(type, i, declared)) module_.cellsChanged();
+  }
+  std::vector<ir::TypeRef> params;
+  for (size_t i = 0; i < lambda.params.size(); ++i) {
+    std::optional<ir::TypeRef> param = module_.cells().typeOf(type, i);
+    if (!param) return false;
+    params.push_back(*param);
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    ir::VarId var = lambda.params[i];
+    Fact fact = readable(var, params[i]);
+    if (!fact.isReached()) return false;
+    std::vector<DimExpr> written = declaredDims(function_.var(var).declaredType, shapes_[var.value()]);
+    std::vector<Position> positions = positionsOf(fact.type);
+    for (size_t p = 0; p < written.size(); ++p) {
+      std::optional<DimSymbol> symbol = written[p].asSymbol();
+      auto claimed = symbol ? claimed_.find(*symbol) : claimed_.end();
+      if (claimed != claimed_.end() && claimed->second == var)
+        named_.insert_or_assign(*symbol, positions[p].dim);
+    }
+    set(var, std::move(fact));
+  }
+  return true;
+}
+
+void FunctionDims::enterChild(ir::BlockId block, size_t index, size_t child, ir::BlockId childBlock) {
+  if (deadBlock_ != ir::kNoBlock) return;
+  const ir::Match* match = std::get_if<ir::Match>(&function_.block(block).bindings[index].rhs);
+  if (match == nullptr) return;
+  Fact scrutinee = factOf(match->scrutinee);
+  if (!bindPattern(match->clauses[child].pattern, scrutinee.type)) deadBlock_ = childBlock;
+}
+
+void FunctionDims::leaveBinding(ir::BlockId block, size_t index) {
+  if (deadBlock_ != ir::kNoBlock) return;
+  ir::Binding& binding = function_.block(block).bindings[index];
+  obligations_ = isFinal_ ? &binding.obligations : nullptr;
+  std::vector<ir::BlockId> blocks;
+  if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
+    if (isReachedBlock_[lambda->body.value()]) finishLambda(binding, *lambda);
+    return;
+  }
+  ir::forEachChildBlock(binding.rhs, [&](ir::BlockId child) { blocks.push_back(child); });
+  bool meets = std::holds_alternative<ir::If>(binding.rhs) ||
+               std::holds_alternative<ir::Match>(binding.rhs) ||
+               std::holds_alternative<ir::NestedBlock>(binding.rhs);
+  if (!meets) return;
+  Fact fact = joinBlocks(binding, blocks);
+  ir::TypeRef declared = function_.var(binding.var).declaredType;
+  if (fact.isReached() && declared != nullptr) {
+    std::vector<ir::Obligation> checks;
+    ir::TypeRef inferred = fact.type;
+    fact = refine(binding.var, declared, std::move(fact), fmt::format("%{}", function_.var(binding.var).name),
+                  binding.location, checks);
+    if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
+  }
+  set(binding.var, std::move(fact));
+}
+
+Fact FunctionDims::factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot,
+                            size_t valueCount) {
+  size_t positions = positionsOf(shape).size();
+  std::vector<DimExpr> dims;
+  for (size_t i = 0; i < positions; ++i) dims.push_back(state[firstSlot + i].value_or(anyDim()));
+  Fact fact{module_.cells().filledIn(withDims(module_.module().types, shape, dims)), std::nullopt};
+  if (valueCount == 0) return fact;
+  std::vector<DimExpr> values;
+  for (size_t i = 0; i < valueCount; ++i) {
+    const std::optional<DimExpr>& value = state[firstSlot + positions + i];
+    if (!value || isNoDim(*value)) return fact;
+    values.push_back(*value);
+  }
+  fact.values = std::move(values);
+  return fact;
+}
+
+void FunctionDims::giveParams(const Callable& callable) {
+  size_t slot = 0;
+  for (size_t i = 0; i < callable.params.size(); ++i) {
+    size_t positions = positionsOf(callable.shapes[i]).size();
+    set(callable.params[i],
+        factFrom(callable.shapes[i], callable.join->state(), slot, callable.valueCounts[i]));
+    slot += positions + callable.valueCounts[i];
+  }
+}
+
+Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks) {
+  ir::VarId var = binding.var;
+  ir::TypeRef shape = shapes_[var.value()];
+  std::vector<Position> positions = positionsOf(shape);
+  auto isKnown = [&](const DimExpr& dim) { return isInScope(dim, var); };
+  auto symbolOf = [&](size_t slot) { return extentSymbol(var, slot); };
+  auto join = branches_.find(var);
+  for (ir::BlockId block : blocks) {
+    if (!isReachedBlock_[block.value()]) continue;
+    Fact result = factOf(function_.block(block).result);
+    if (!result.isReached()) continue;
+    if (join == branches_.end()) {
+      std::vector<DimJoin::Slot> slots;
+      for (const Position& position : positions) slots.push_back({position.isPlain, std::nullopt});
+      slots.resize(slots.size() + (result.values ? result.values->size() : 0));
+      join = branches_.emplace(var, DimJoin(std::move(slots))).first;
+    }
+    DimJoin::Edge edge;
+    for (const Position& position : positionsOf(result.type))
+      edge.push_back(isAnyDim(position.dim) ? std::nullopt : std::optional(position.dim));
+    size_t valueCount = join->second.slotCount() - positions.size();
+    for (size_t i = 0; i < valueCount; ++i)
+      edge.push_back(result.values && result.values->size() == valueCount ? std::optional((*result.values)[i])
+                                                                          : std::nullopt);
+    if (join->second.update(block.value(), std::move(edge), isKnown, symbolOf)) changed();
+  }
+  if (join == branches_.end()) return {};
+  return factFrom(shape, join->second.state(), 0, join->second.slotCount() - positions.size());
+}
+
+void FunctionDims::finishLambda(const ir::Binding& binding, const ir::Lambda& lambda) {
+  Fact result = factOf(function_.block(lambda.body).result);
+  if (!result.isReached()) return;
+  std::vector<ir::Obligation> checks;
+  ir::TypeRef inferred = result.type;
+  result = refine(ir::kNoVar, lambda.declaredResult, std::move(result), "the result of the function",
+                  binding.location, checks);
+  if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
+  auto direct = lambdas_.find(binding.var);
+  if (direct != lambdas_.end()) {
+    if (updateResult(*direct->second, result)) changed();
+    return;
+  }
+  ir::TypeRef type = shapes_[binding.var.value()];
+  if (module_.cells().arrive(type, lambda.params.size(), result.type)) module_.cellsChanged();
+}
+
+bool FunctionDims::updateResult(Callable& callable, const Fact& fact) {
+  if (!callable.result) {
+    std::vector<DimJoin::Slot> slots;
+    for (const Position& position : positionsOf(callable.resultShape))
+      slots.push_back({position.isPlain, std::nullopt});
+    callable.resultValueCount = fact.values ? fact.values->size() : 0;
+    slots.resize(slots.size() + callable.resultValueCount);
+    callable.result.emplace(std::move(slots));
+  }
+  DimJoin::Edge edge;
+  for (const Position& position : positionsOf(fact.type))
+    edge.push_back(isAnyDim(position.dim) ? std::nullopt : std::optional(position.dim));
+  for (size_t i = 0; i < callable.resultValueCount; ++i) {
+    bool isKnown = fact.values && fact.values->size() == callable.resultValueCount;
+    edge.push_back(isKnown ? std::optional((*fact.values)[i]) : std::nullopt);
+  }
+  return applyResult(callable, std::move(edge));
+}
+
+bool FunctionDims::applyResult(Callable& callable, DimJoin::Edge edge) {
+  auto isKnown = [&](const DimExpr& dim) {
+    std::vector<DimSymbol> symbols;
+    dim.collectSymbols(symbols);
+    for (DimSymbol symbol : symbols) {
+      if (isOwnedBy(symbol, callable.params)) continue;
+      if (callable.isGlobal() || !isInScope(DimExpr::symbol(symbol), callable.binder)) return false;
+    }
+    return true;
+  };
+  auto symbolOf = [&](size_t slot) {
+    return symbol(callable.binder, SymbolKind::Result, static_cast<uint32_t>(slot), "r");
+  };
+  bool changed = callable.result->update(0, std::move(edge), isKnown, symbolOf);
+  if (changed || !callable.resultFact.isReached())
+    callable.resultFact =
+        factFrom(callable.resultShape, callable.result->state(), 0, callable.resultValueCount);
+  return changed;
+}
+
+void FunctionDims::finish(bool isCertain) {
+  isFinal_ = true;
+  isCertain_ = isCertain;
+  declaredChecks_.clear();
+  if (isReached()) round();
+  obligations_ = nullptr;
+  openData_ = true;
+  for (uint32_t v = 0; v < function_.vars.size(); ++v) {
+    Fact& fact = facts_[v];
+    if (!fact.isReached()) fact = readable(ir::VarId(v), shapes_[v]);
+    function_.vars[v].type = unknownData(fact.type);
+    function_.vars[v].valueDims = fact.values;
+  }
+  function_.result = self_.resultFact.isReached() ? unknownData(self_.resultFact.type) : self_.resultShape;
+  for (ir::Block& block : function_.blocks)
+    for (ir::Binding& binding : block.bindings)
+      if (ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs)) {
+        ir::Attrs attrs = call->attrs;
+        for (const auto& [name, value] : attrs.entries()) {
+          const std::vector<DimExpr>* dims = std::get_if<std::vector<DimExpr>>(&value);
+          if (dims == nullptr) continue;
+          std::vector<DimExpr> resolved;
+          for (const DimExpr& dim : *dims) resolved.push_back(resolveNamed(dim));
+          call->attrs.set(name, std::move(resolved));
+        }
+      }
+  insertChecks();
+}
+
+}  // namespace baton::types

@@ -1,0 +1,158 @@
+// Dims of one function: rounds over its blocks, forward, until nothing changes. Branches,
+// joins and local functions that are only called are followed edge by edge (DimJoin);
+// function values and cells through what arrives at their type (DimCells).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/dim.h"
+#include "compiler/ir/ir.h"
+#include "compiler/types/dim_join.h"
+#include "compiler/types/dim_scope.h"
+#include "compiler/types/dim_types.h"
+
+namespace baton::types {
+
+class ModuleDims;
+
+/// Something that is called from known places: a function of the module, a join, or a
+/// local function that is never a value. Slots of its join are, parameter by parameter,
+/// the positions of the type and then the elements of a small integer tensor.
+struct Callable {
+  ir::VarId binder = ir::kNoVar;  ///< of a local function; kNoVar: a function of the module
+  bool isGlobal() const { return binder == ir::kNoVar; }
+  std::vector<ir::VarId> params;
+  std::vector<ir::TypeRef> shapes;    ///< of the parameters, erased
+  std::vector<ir::TypeRef> declared;  ///< by parameter; null: not declared
+  ir::TypeRef resultShape = nullptr;  ///< erased
+  bool trustsData = false;            ///< extents inside data are as declared: they are checked at entry
+  std::vector<size_t> valueCounts;    ///< elements kept, by parameter; decided by the first call
+  std::optional<DimJoin> join;
+  size_t resultValueCount = 0;
+  std::optional<DimJoin> result;
+  Fact resultFact;
+};
+
+class FunctionDims {
+ public:
+  FunctionDims(ModuleDims& module, ir::GlobalId id);
+
+  Callable& callable() { return self_; }
+  bool isReached() const { return self_.join && self_.join->isReached(); }
+  /// A call from outside the program: extents are as declared or anything.
+  void callFromOutside();
+  /// A call through a function value.
+  void callThroughValue(ir::TypeRef functionType);
+  /// A call from another function (or this one). True when it says something new.
+  bool addCall(uint64_t edgeId, std::span<const Fact> args);
+
+  /// Rounds until nothing changes here. Others are notified through ModuleDims.
+  void run();
+  /// Makes the first thing that nothing reached reached; false when there is none.
+  bool seed();
+  /// Once all functions are stable: types, obligations and messages.
+  void finish(bool isCertain);
+
+  const ir::Function& function() const { return function_; }
+
+ private:
+  friend class OperatorDims;
+  enum class SymbolKind : uint8_t { Extent, Fresh, Element, CallResult, Result };
+
+  // Set-up.
+  void prepare();
+  void findDirectLambdas();
+  void ownDeclaredDims(ir::VarId var, ir::TypeRef declared, bool isSymbol);
+
+  // A round (function_dims.cc).
+  void round();
+  bool enterBinding(ir::BlockId block, size_t index);
+  void enterChild(ir::BlockId block, size_t index, size_t child, ir::BlockId childBlock);
+  void leaveBinding(ir::BlockId block, size_t index);
+  void set(ir::VarId var, Fact fact);
+  void giveParams(const Callable& callable);
+  bool enterLambda(const ir::Binding& binding, const ir::Lambda& lambda);
+  Fact evaluate(const ir::Binding& binding);
+  Fact joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks);
+  void finishLambda(const ir::Binding& binding, const ir::Lambda& lambda);
+  bool updateResult(Callable& callable, const Fact& fact);
+  bool applyResult(Callable& callable, DimJoin::Edge edge);
+  Fact factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot, size_t valueCount);
+
+  // Facts about data (function_dims_data.cc).
+  Fact factOf(const ir::Atom& atom);
+  Fact readable(ir::VarId var, ir::TypeRef type);  ///< `?` of plain positions become symbols of the variable
+  bool bindPattern(ir::PatternId pattern, ir::TypeRef scrutinee);
+  ir::TypeRef dataType(ir::TypeRef shape, const ir::Construct& rhs);
+  Fact construct(const ir::Binding& binding, const ir::Construct& rhs);
+  ir::TypeRef unknownData(ir::TypeRef type);  ///< kNoDim to `?`
+  Fact refine(ir::VarId var, ir::TypeRef declared, Fact fact, const std::string& what,
+              SourceLocation location, std::vector<ir::Obligation>& checks);
+  DimExpr resolveNamed(const DimExpr& dim) const;
+
+  // Calls (function_dims_calls.cc).
+  Fact call(const ir::Binding& binding, Callable& callee, std::span<const ir::Atom> args,
+            std::string_view name, std::span<const DimConstraint> where);
+  Fact callValue(const ir::Binding& binding, const ir::CallValue& rhs);
+  DimJoin::Edge edgeOf(Callable& callee, std::span<const Fact> args);
+  void createJoin(Callable& callee, std::span<const Fact> args);
+  bool updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge);
+  bool reachFromAnywhere(Callable& callee);
+  bool forceResult(Callable& callee);
+  ir::Atom resolveAlias(ir::Atom atom) const;
+  Callable* localCallable(const ir::Atom& callee);
+  bool seedBinding(const ir::Binding& binding);
+
+  // Symbols and checks (function_dims_symbols.cc).
+  DimExpr symbol(ir::VarId owner, SymbolKind kind, uint32_t ordinal, std::string_view hint);
+  DimExpr extentSymbol(ir::VarId owner, size_t position);
+  bool isInScope(const DimExpr& dim, ir::VarId at) const;
+  bool isOwnedBy(DimSymbol symbol, std::span<const ir::VarId> params) const;
+  Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs, std::string message,
+                       std::vector<DimExpr> shown = {});
+  void reportFailure(const ir::Binding& binding, const std::string& message, std::optional<size_t> operand);
+  void report(SourceLocation location, bool isCertain, const std::string& message, const std::string& detail);
+  SourceLocation operandLocation(const ir::Binding& binding, std::optional<size_t> operand) const;
+  void changed() { isStable_ = false; }
+  void insertChecks();
+
+  ModuleDims& module_;
+  ir::GlobalId id_;
+  ir::Function& function_;
+  DimScope scope_;
+  DimKnowledge knowledge_;
+  Callable self_;
+  std::vector<Fact> facts_;          // by variable
+  std::vector<ir::TypeRef> shapes_;  // by variable, erased
+  std::unordered_map<ir::VarId, const ir::Rhs*> definitions_;
+  std::unordered_map<ir::VarId, std::unique_ptr<Callable>> lambdas_;  // direct ones
+  std::unordered_map<ir::VarId, DimJoin> branches_;
+  std::unordered_map<ir::VarId, std::vector<DimExpr>> tied_;  // elements that got symbols
+  std::unordered_map<DimSymbol, DimExpr> named_;              // what a declared name turned out to be
+  std::unordered_map<uint64_t, DimSymbol> symbols_;
+  std::unordered_map<DimSymbol, ir::VarId> owners_;   // who gives a symbol its value
+  std::unordered_map<DimSymbol, ir::VarId> claimed_;  // names that stand for what is found at a variable
+  std::vector<bool> isReachedBlock_;                  // in this round
+  ir::BlockId deadBlock_ = ir::kNoBlock;              // nothing in it is looked at
+  bool isStable_ = false;
+  bool openData_ = false;  // patterns on data that was never built bind `?`
+  bool isFinal_ = false;
+  bool isCertain_ = false;
+  /// Checks of declared types, which come after a binding: the variable, and what must hold.
+  struct DeclaredCheck {
+    ir::VarId var;         ///< kNoVar: the result of the function; a local function: its result
+    ir::TypeRef inferred;  ///< as found, before the declaration counted
+    std::vector<ir::Obligation> obligations;
+  };
+  std::vector<DeclaredCheck> declaredChecks_;
+  std::vector<ir::Obligation>* obligations_ = nullptr;  // of the binding at hand, in the final round
+};
+
+}  // namespace baton::types

@@ -1,0 +1,293 @@
+// Calls: edges into what is called, results in terms of the caller, and the reaching of
+// what nothing reaches.
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.h"
+#include "compiler/ir/walk.h"
+#include "compiler/types/dims.h"
+#include "compiler/types/function_dims.h"
+
+namespace baton::types {
+
+using ir::TypeRef;
+
+void FunctionDims::createJoin(Callable& callee, std::span<const Fact> args) {
+  std::vector<DimJoin::Slot> slots;
+  for (size_t i = 0; i < callee.params.size(); ++i) {
+    std::vector<Position> positions = positionsOf(callee.shapes[i]);
+    std::vector<DimExpr> declared = declaredDims(callee.declared[i], callee.shapes[i]);
+    for (size_t p = 0; p < positions.size(); ++p) {
+      DimJoin::Slot slot{positions[p].isPlain, std::nullopt};
+      if ((slot.isPlain || callee.trustsData) && !isAnyDim(declared[p])) slot.fixed = declared[p];
+      slots.push_back(std::move(slot));
+    }
+    callee.valueCounts.push_back(i < args.size() && args[i].values ? args[i].values->size() : 0);
+    slots.resize(slots.size() + callee.valueCounts.back());
+  }
+  callee.join.emplace(std::move(slots));
+}
+
+DimJoin::Edge FunctionDims::edgeOf(Callable& callee, std::span<const Fact> args) {
+  DimJoin::Edge edge;
+  for (size_t i = 0; i < args.size(); ++i) {
+    for (const Position& position : positionsOf(args[i].type))
+      edge.push_back(isAnyDim(position.dim) ? std::nullopt : std::optional(position.dim));
+    size_t count = callee.valueCounts[i];
+    bool isKnown = args[i].values && args[i].values->size() == count;
+    for (size_t v = 0; v < count; ++v)
+      edge.push_back(isKnown ? std::optional((*args[i].values)[v]) : std::nullopt);
+  }
+  return edge;
+}
+
+bool FunctionDims::updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge) {
+  auto isKnown = [&](const DimExpr& dim) {
+    return dim.isConstant() || (!callee.isGlobal() && isInScope(dim, callee.binder));
+  };
+  auto symbolOf = [&](size_t slot) {
+    size_t first = 0;
+    for (size_t i = 0;; ++i) {
+      size_t count = positionsOf(callee.shapes[i]).size() + callee.valueCounts[i];
+      if (slot < first + count) return extentSymbol(callee.params[i], slot - first);
+      first += count;
+    }
+  };
+  return callee.join->update(edgeId, std::move(edge), isKnown, symbolOf);
+}
+
+bool FunctionDims::reachFromAnywhere(Callable& callee) {
+  if (!callee.join) createJoin(callee, {});
+  return updateJoin(callee, 0, DimJoin::Edge(callee.join->slotCount()));
+}
+
+void FunctionDims::callFromOutside() {
+  if (reachFromAnywhere(self_)) module_.enqueue(id_);
+}
+
+void FunctionDims::callThroughValue(TypeRef functionType) {
+  std::vector<Fact> args;
+  for (size_t i = 0; i < self_.params.size(); ++i) {
+    std::optional<TypeRef> param = module_.cells().typeOf(functionType, i);
+    if (!param) return;
+    args.push_back({*param, std::nullopt});
+  }
+  addCall(0, args);
+}
+
+bool FunctionDims::addCall(uint64_t edgeId, std::span<const Fact> args) {
+  if (!self_.join) createJoin(self_, args);
+  if (!updateJoin(self_, edgeId, edgeOf(self_, args))) return false;
+  module_.enqueue(id_);
+  return true;
+}
+
+ir::Atom FunctionDims::resolveAlias(ir::Atom atom) const {
+  while (atom.isVar()) {
+    auto definition = definitions_.find(atom.var());
+    if (definition == definitions_.end()) break;
+    const ir::AtomRhs* alias = std::get_if<ir::AtomRhs>(definition->second);
+    if (alias == nullptr) break;
+    atom = alias->atom;
+  }
+  return atom;
+}
+
+Callable* FunctionDims::localCallable(const ir::Atom& callee) {
+  // A local function with an alias is a value; only its own name leads to it.
+  auto local = callee.isVar() ? lambdas_.find(callee.var()) : lambdas_.end();
+  return local == lambdas_.end() ? nullptr : local->second.get();
+}
+
+Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<const ir::Atom> args,
+                        std::string_view name, std::span<const DimConstraint> where) {
+  std::vector<Fact> facts;
+  for (const ir::Atom& arg : args) {
+    facts.push_back(factOf(arg));
+    if (!facts.back().isReached()) return {};
+  }
+  uint64_t edgeId = (static_cast<uint64_t>(id_.value()) << 32) + binding.var.value() + 1;
+  FunctionDims* other = nullptr;
+  if (callee.isGlobal()) {
+    other = &module_.of(std::get<ir::CallGlobal>(binding.rhs).callee);
+    if (other->addCall(edgeId, facts) && other == this) changed();
+  } else {
+    if (!callee.join) createJoin(callee, facts);
+    if (updateJoin(callee, edgeId, edgeOf(callee, facts))) changed();
+  }
+  FunctionDims& home = other != nullptr ? *other : *this;
+
+  // What the symbols of the callee's parameters are at this call.
+  std::unordered_map<DimSymbol, DimExpr> mapping;
+  DimJoin::Edge edge = edgeOf(callee, facts);
+  const DimJoin::Edge& state = callee.join->state();
+  for (size_t slot = 0; slot < state.size(); ++slot) {
+    std::optional<DimSymbol> symbol = state[slot] ? state[slot]->asSymbol() : std::nullopt;
+    if (symbol && edge[slot] && home.isOwnedBy(*symbol, callee.params))
+      mapping.try_emplace(*symbol, *edge[slot]);
+  }
+  auto inCaller = [&](const DimExpr& dim) {
+    return dim.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
+      auto known = mapping.find(symbol);
+      return known == mapping.end() ? std::nullopt : std::optional(known->second);
+    });
+  };
+
+  if (isFinal_) {
+    size_t slot = 0;
+    for (size_t i = 0; i < facts.size(); ++i) {
+      std::vector<Position> positions = positionsOf(facts[i].type);
+      std::vector<DimExpr> declared = declaredDims(callee.declared[i], callee.shapes[i]);
+      for (size_t p = 0; p < positions.size(); ++p) {
+        if (isAnyDim(declared[p])) continue;
+        DimExpr expected = inCaller(declared[p]);
+        if (expected == positions[p].dim) continue;
+        std::string message =
+            fmt::format("argument {} of {}: dimension {} is {{0}}; {{1}} is declared", i + 1, name, p);
+        if (positions[p].isPlain) {
+          Result<void> checked = require(positions[p].dim, Relation::Eq, expected, message);
+          if (!checked.has_value()) reportFailure(binding, checked.error().message(), i);
+        } else if (callee.trustsData && !isNoDim(positions[p].dim)) {
+          report(operandLocation(binding, i), true,
+                 fmt::format("argument {} of {}: an extent inside the data cannot be shown to be {}", i + 1,
+                             name, ir::print(module_.module(), expected)),
+                 ir::print(module_.module(), facts[i].type));
+        }
+      }
+      slot += positions.size() + callee.valueCounts[i];
+    }
+    for (const DimConstraint& constraint : where) {
+      std::string message =
+          fmt::format("{}: {} {} {} does not hold", name, ir::print(module_.module(), constraint.lhs),
+                      relationName(constraint.relation), ir::print(module_.module(), constraint.rhs));
+      Result<void> checked =
+          require(inCaller(constraint.lhs), constraint.relation, inCaller(constraint.rhs), message);
+      if (!checked.has_value()) reportFailure(binding, checked.error().message(), std::nullopt);
+    }
+  }
+
+  const Fact& result = callee.resultFact;
+  if (!result.isReached()) return {};
+  // Symbols that only the result has: the caller reads them off what it gets.
+  std::vector<Position> positions = positionsOf(result.type);
+  for (uint32_t p = 0; p < positions.size(); ++p) {
+    std::optional<DimSymbol> symbol = positions[p].dim.asSymbol();
+    if (!positions[p].isPlain || !symbol || mapping.contains(*symbol)) continue;
+    auto owner = home.owners_.find(*symbol);
+    if (!callee.isGlobal() && owner != home.owners_.end() && owner->second != ir::kNoVar) continue;
+    mapping.emplace(*symbol, this->symbol(binding.var, SymbolKind::CallResult, p, ""));
+  }
+  std::vector<DimExpr> dims;
+  for (const Position& position : positions) dims.push_back(inCaller(position.dim));
+  Fact fact{module_.cells().filledIn(withDims(module_.module().types, result.type, dims)), std::nullopt};
+  if (result.values) {
+    std::vector<DimExpr> values;
+    for (const DimExpr& value : *result.values) values.push_back(inCaller(value));
+    fact.values = std::move(values);
+  }
+  return fact;
+}
+
+Fact FunctionDims::callValue(const ir::Binding& binding, const ir::CallValue& rhs) {
+  if (Callable* local = localCallable(rhs.callee)) {
+    std::string name = rhs.callee.isVar() ? "%" + function_.var(rhs.callee.var()).name : "the function";
+    return call(binding, *local, rhs.args, name, {});
+  }
+  Fact callee = factOf(rhs.callee);
+  if (!callee.isReached()) return {};
+  DimCells& cells = module_.cells();
+  std::vector<Fact> facts;
+  for (const ir::Atom& arg : rhs.args) {
+    facts.push_back(factOf(arg));
+    if (!facts.back().isReached()) return {};
+  }
+  for (size_t i = 0; i < facts.size(); ++i) {
+    if (cells.arrive(callee.type, i, facts[i].type)) module_.cellsChanged();
+    if (!isFinal_) continue;
+    std::vector<std::optional<DimExpr>> pins = cells.pinsOf(callee.type, i);
+    std::vector<Position> positions = positionsOf(facts[i].type);
+    for (size_t p = 0; p < positions.size(); ++p) {
+      if (!pins[p] || positions[p].dim == *pins[p]) continue;
+      std::string message =
+          fmt::format("argument {} of the function: dimension {} is {{0}}; {{1}} is declared", i + 1, p);
+      Result<void> checked = require(positions[p].dim, Relation::Eq, *pins[p], message);
+      if (!checked.has_value()) reportFailure(binding, checked.error().message(), i + 1);
+    }
+  }
+  std::optional<TypeRef> result = cells.typeOf(callee.type, facts.size());
+  return result ? readable(binding.var, *result) : Fact{};
+}
+
+bool FunctionDims::forceResult(Callable& callee) {
+  if (callee.resultFact.isReached()) return false;
+  if (!callee.result) {
+    std::vector<DimJoin::Slot> slots;
+    for (const Position& position : positionsOf(callee.resultShape))
+      slots.push_back({position.isPlain, std::nullopt});
+    callee.result.emplace(std::move(slots));
+  }
+  applyResult(callee, DimJoin::Edge(callee.result->slotCount()));
+  return true;
+}
+
+bool FunctionDims::seedBinding(const ir::Binding& binding) {
+  DimCells& cells = module_.cells();
+  TypeRef shape = shapes_[binding.var.value()];
+  auto arriveAnything = [&](TypeRef type, size_t index, TypeRef value) {
+    if (!cells.arrive(type, index, erased(module_.module().types, value))) return false;
+    module_.cellsChanged();
+    return true;
+  };
+  if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
+    auto direct = lambdas_.find(binding.var);
+    if (direct != lambdas_.end()) {
+      if (direct->second->join && direct->second->join->isReached()) return false;
+      reachFromAnywhere(*direct->second);
+      return true;
+    }
+    bool any = false;
+    for (size_t i = 0; i < lambda->params.size(); ++i)
+      if (!cells.typeOf(shape, i)) any |= arriveAnything(shape, i, shape->elements()[i]);
+    return any;
+  }
+  if (facts_[binding.var.value()].isReached()) return false;
+  if (const ir::CallGlobal* call = std::get_if<ir::CallGlobal>(&binding.rhs)) {
+    FunctionDims& callee = module_.of(call->callee);
+    if (!callee.isReached() || !callee.forceResult(callee.self_)) return false;
+    module_.resultChanged(call->callee);
+    return true;
+  }
+  if (const ir::CallJoin* jump = std::get_if<ir::CallJoin>(&binding.rhs))
+    return forceResult(*lambdas_.at(jump->join));
+  if (const ir::CallValue* call = std::get_if<ir::CallValue>(&binding.rhs)) {
+    if (Callable* local = localCallable(call->callee)) return forceResult(*local);
+    Fact callee = factOf(call->callee);
+    return callee.isReached() && !cells.typeOf(callee.type, call->args.size()) &&
+           arriveAnything(callee.type, call->args.size(), shape);
+  }
+  return false;
+}
+
+bool FunctionDims::seed() {
+  if (!isReached()) {
+    callFromOutside();
+    return true;
+  }
+  bool found = false;
+  bool isComplete = true;
+  ir::WalkCallbacks callbacks;
+  callbacks.enterBinding = [&](ir::BlockId block, size_t index) {
+    const ir::Binding& binding = function_.block(block).bindings[index];
+    if (!found) found = seedBinding(binding);
+    isComplete = isComplete && facts_[binding.var.value()].isReached();
+    return !found;
+  };
+  ir::walk(function_, function_.body, callbacks);
+  if (!found && !isComplete && !openData_) {
+    openData_ = true;
+    found = true;
+  }
+  if (found) module_.enqueue(id_);
+  return found;
+}
+
+}  // namespace baton::types

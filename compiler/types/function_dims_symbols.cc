@@ -1,0 +1,144 @@
+// Symbols, scopes, and checks that typing cannot decide.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.h"
+#include "compiler/ops/op.h"
+#include "compiler/types/dims.h"
+#include "compiler/types/function_dims.h"
+
+namespace baton::types {
+
+DimExpr FunctionDims::symbol(ir::VarId owner, SymbolKind kind, uint32_t ordinal, std::string_view hint) {
+  uint64_t key = static_cast<uint64_t>(owner.value()) << 32 | static_cast<uint64_t>(kind) << 28 | ordinal;
+  auto [entry, isNew] = symbols_.try_emplace(key);
+  if (!isNew) return DimExpr::symbol(entry->second);
+  std::string name(hint);
+  if (name.empty()) {
+    std::string variable = owner == ir::kNoVar ? "" : function_.var(owner).name;
+    bool isName = !variable.empty() && variable.find('/') == std::string::npos &&
+                  (variable[0] < '0' || variable[0] > '9');
+    name = isName ? fmt::format("{}_{}", variable, ordinal) : "d";
+  }
+  entry->second = module_.module().dimSymbols.add(std::move(name));
+  owners_.emplace(entry->second, kind == SymbolKind::Result ? ir::kNoVar : owner);
+  if (kind != SymbolKind::Element) knowledge_.addExtent(entry->second);
+  return DimExpr::symbol(entry->second);
+}
+
+DimExpr FunctionDims::extentSymbol(ir::VarId owner, size_t position) {
+  return symbol(owner, SymbolKind::Extent, static_cast<uint32_t>(position), "");
+}
+
+bool FunctionDims::isInScope(const DimExpr& dim, ir::VarId at) const {
+  if (dim.isConstant()) return true;
+  std::vector<DimSymbol> symbols;
+  dim.collectSymbols(symbols);
+  for (DimSymbol symbol : symbols) {
+    auto owner = owners_.find(symbol);
+    if (owner == owners_.end() || owner->second == ir::kNoVar || !scope_.isInScope(owner->second, at))
+      return false;
+  }
+  return true;
+}
+
+bool FunctionDims::isOwnedBy(DimSymbol symbol, std::span<const ir::VarId> params) const {
+  auto owner = owners_.find(symbol);
+  return owner != owners_.end() && std::find(params.begin(), params.end(), owner->second) != params.end();
+}
+
+Result<void> FunctionDims::require(const DimExpr& lhs, Relation relation, const DimExpr& rhs,
+                                   std::string message, std::vector<DimExpr> shown) {
+  Truth truth = knowledge_.decide(lhs, relation, rhs);
+  if (truth == Truth::True) return success();
+  std::vector<DimExpr> values = shown.empty() ? std::vector<DimExpr>{lhs, rhs} : shown;
+  if (truth == Truth::Unknown) {
+    if (obligations_ != nullptr)
+      obligations_->push_back({lhs, relation, rhs, std::move(message), std::move(values)});
+    return success();
+  }
+  std::vector<std::string> texts;
+  for (const DimExpr& value : values) texts.push_back(ir::print(module_.module(), value));
+  return Error(ErrorCode::CompileError, ops::formatDimMessage(message, texts));
+}
+
+SourceLocation FunctionDims::operandLocation(const ir::Binding& binding,
+                                             std::optional<size_t> operand) const {
+  if (!operand) return binding.location;
+  auto places = function_.operandLocations.find(binding.var);
+  if (places == function_.operandLocations.end() || *operand >= places->second.size())
+    return binding.location;
+  return places->second[*operand];
+}
+
+void FunctionDims::report(SourceLocation location, bool isCertain, const std::string& message,
+                          const std::string& detail) {
+  if (isCertain)
+    module_.diagnostics().error(location, message, detail);
+  else
+    module_.diagnostics().warning(location, message + " (when it is reached)", detail);
+}
+
+// What fails whenever it runs is an error of the program only if it runs; otherwise the
+// run says so when it gets there.
+void FunctionDims::reportFailure(const ir::Binding& binding, const std::string& message,
+                                 std::optional<size_t> operand) {
+  if (!isFinal_) return;
+  std::string detail;
+  std::vector<ir::Atom> operands;
+  if (const ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs)) operands = call->args;
+  if (const ir::CallGlobal* call = std::get_if<ir::CallGlobal>(&binding.rhs)) operands = call->args;
+  if (operand && *operand < operands.size()) {
+    Fact fact = factOf(operands[*operand]);
+    if (fact.isReached()) detail = ir::print(module_.module(), fact.type);
+  }
+  bool isCertain = isCertain_ && scope_.isUnconditional(scope_.homeOf(binding.var));
+  report(operandLocation(binding, operand), isCertain, message, detail);
+  if (obligations_ != nullptr)
+    obligations_->push_back({DimExpr(), Relation::Eq, DimExpr::constant(1), message, {DimExpr()}});
+}
+
+// A declared type that must be checked becomes an alias that carries the checks: the
+// value keeps its own extents until they have been compared.
+void FunctionDims::insertChecks() {
+  for (DeclaredCheck& check : declaredChecks_) {
+    bool isResult = check.var == ir::kNoVar;
+    const ir::Lambda* lambda = nullptr;
+    if (!isResult) {
+      auto definition = definitions_.find(check.var);
+      if (definition != definitions_.end()) lambda = std::get_if<ir::Lambda>(definition->second);
+    }
+    ir::BlockId home = isResult            ? function_.body
+                       : lambda != nullptr ? lambda->body
+                                           : scope_.homeOf(check.var);
+    ir::Block& block = function_.block(home);
+    if (isResult || lambda != nullptr) {
+      ir::VarInfo info;
+      info.type = isResult ? function_.result : module_.module().typeOf(function_, block.result);
+      info.location = function_.location;
+      ir::Atom value = block.result;
+      ir::VarId alias = function_.addVar(std::move(info));
+      ir::Block& target = function_.block(home);
+      target.bindings.push_back(
+          {alias, ir::AtomRhs{value}, function_.location, std::move(check.obligations)});
+      target.result = alias;
+      continue;
+    }
+    for (size_t i = 0; i < block.bindings.size(); ++i) {
+      if (block.bindings[i].var != check.var) continue;
+      ir::VarInfo info = function_.var(check.var);
+      info.declaredType = nullptr;
+      info.type = check.inferred;
+      SourceLocation location = block.bindings[i].location;
+      ir::VarId found = function_.addVar(std::move(info));
+      ir::Block& target = function_.block(home);
+      target.bindings[i].var = found;
+      target.bindings.insert(target.bindings.begin() + static_cast<ptrdiff_t>(i) + 1,
+                             {check.var, ir::AtomRhs{found}, location, std::move(check.obligations)});
+      break;
+    }
+  }
+}
+
+}  // namespace baton::types

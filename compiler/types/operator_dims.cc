@@ -1,0 +1,90 @@
+#include "compiler/types/operator_dims.h"
+
+#include "compiler/types/dims.h"
+
+namespace baton::types {
+
+OperatorDims::OperatorDims(FunctionDims& function, const ir::Binding& binding, const ir::CallOp& call)
+    : function_(function), binding_(binding), call_(call), attrs_(call.attrs) {
+  for (const ir::Atom& arg : call.args) inputs_.push_back(function.factOf(arg));
+  for (const auto& [name, value] : call.attrs.entries()) {
+    const std::vector<DimExpr>* dims = std::get_if<std::vector<DimExpr>>(&value);
+    if (dims == nullptr) continue;
+    std::vector<DimExpr> resolved;
+    for (const DimExpr& dim : *dims) resolved.push_back(function.resolveNamed(dim));
+    attrs_.set(name, std::move(resolved));
+  }
+}
+
+Fact OperatorDims::run() {
+  for (const Fact& input : inputs_)
+    if (!input.isReached()) return {};
+  ir::TypeTable& types = function_.module_.module().types;
+  ir::TypeRef shape = function_.shapes_[binding_.var.value()];
+  ops::OpCall call{call_.op, &attrs_, inputs_.size()};
+  Result<std::vector<ops::TensorDims>> results = call_.op->dims(call, *this);
+  if (!results.has_value()) {
+    // What it would have been does not matter: it is never computed.
+    function_.reportFailure(binding_, results.error().message(), blamed_);
+    return function_.readable(binding_.var, shape);
+  }
+  std::vector<DimExpr> dims;
+  for (const ops::TensorDims& tensor : results.value())
+    dims.insert(dims.end(), tensor.extents.begin(), tensor.extents.end());
+  Fact fact{withDims(types, shape, dims), std::nullopt};
+  bool mayHaveValues = fact.type->isTensor() && fact.type->rank() <= 1 && !isFloat(fact.type->dtype());
+  if (mayHaveValues && call_.op->values != nullptr)
+    fact.values = call_.op->values(call, *this, results.value()[0]);
+  return fact;
+}
+
+const std::vector<DimExpr>* OperatorDims::values(size_t input) const {
+  return inputs_[input].values ? &*inputs_[input].values : nullptr;
+}
+
+std::optional<double> OperatorDims::constantFloat(size_t input) const {
+  ir::Atom atom = function_.resolveAlias(call_.args[input]);
+  if (!atom.isConstant()) return std::nullopt;
+  const ir::Constant& constant = function_.module_.module().constant(atom.constant());
+  if (!constant.shape.empty() || !isFloat(constant.dtype) || constant.isExternal()) return std::nullopt;
+  uint64_t bits = loadScalar(constant.bytes.data(), constant.dtype);
+  return scalarFromBits<double>(convertScalar(bits, constant.dtype, DType::F64));
+}
+
+const std::vector<DimExpr>* OperatorDims::valuesOrSymbols(size_t input) {
+  Fact& fact = inputs_[input];
+  if (fact.values) return &*fact.values;
+  const ir::Atom& atom = call_.args[input];
+  if (!atom.isVar() || isFloat(fact.type->dtype()) || fact.type->rank() > 1) return nullptr;
+  int64_t count = 1;
+  if (fact.type->rank() == 1) {
+    std::optional<int64_t> length = fact.type->dims()[0].asConstant();
+    if (!length || *length > ops::kMaxValueDims) return nullptr;
+    count = *length;
+  }
+  std::vector<DimExpr> elements;
+  for (int64_t i = 0; i < count; ++i)
+    elements.push_back(
+        function_.symbol(atom.var(), FunctionDims::SymbolKind::Element, static_cast<uint32_t>(i), ""));
+  function_.tied_[atom.var()] = elements;
+  function_.facts_[atom.var().value()].values = elements;
+  fact.values = std::move(elements);
+  return &*fact.values;
+}
+
+Truth OperatorDims::decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const {
+  return function_.knowledge_.decide(lhs, relation, rhs);
+}
+
+DimRange OperatorDims::rangeOf(const DimExpr& expr) const { return function_.knowledge_.rangeOf(expr); }
+
+Result<void> OperatorDims::require(const DimExpr& lhs, Relation relation, const DimExpr& rhs,
+                                   std::string message, std::vector<DimExpr> shown) {
+  return function_.require(lhs, relation, rhs, std::move(message), std::move(shown));
+}
+
+DimExpr OperatorDims::fresh(std::string_view hint) {
+  return function_.symbol(binding_.var, FunctionDims::SymbolKind::Fresh, nextFresh_++, hint);
+}
+
+}  // namespace baton::types
