@@ -1,19 +1,10 @@
-// A tensor in plain memory.
+// A tensor in plain memory: what the reference versions of operators give.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "base/dtype.h"
+#include "compiler/ops/reference.h"
 
 namespace baton::eval {
 
-/// Row-major, dense, bool one byte 0 or 1.
-struct HostTensor {
-  DType dtype = DType::F32;
-  std::vector<int64_t> shape;
-  std::vector<std::byte> bytes;
-};
+using HostTensor = ops::ReferenceResult;
 
 }  // namespace baton::eval

@@ -43,12 +43,12 @@ class Value {
   bool isFunction() const;
   bool isCell() const;
 
-  const HostTensor& asTensor() const;           ///< isTensor() only
-  bool asBool() const;                          ///< a bool scalar only
-  const std::vector<Value>& fields() const;     ///< isTuple() or isData() only
-  ir::ConstructorRef constructor() const;       ///< isData() only
-  const Value& content() const;                 ///< isCell() only
-  void setContent(Value content) const;         ///< isCell() only
+  const HostTensor& asTensor() const;        ///< isTensor() only
+  bool asBool() const;                       ///< a bool scalar only
+  const std::vector<Value>& fields() const;  ///< isTuple() or isData() only
+  ir::ConstructorRef constructor() const;    ///< isData() only
+  const Value& content() const;              ///< isCell() only
+  void setContent(Value content) const;      ///< isCell() only
 
  private:
   friend class Evaluator;

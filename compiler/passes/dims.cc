@@ -172,25 +172,6 @@ void forEachTensorPair(TypeRef formal, TypeRef actual, const std::function<void(
   }
 }
 
-void forEachBoundSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f) {
-  if (info.type != nullptr) {
-    std::vector<TypeRef> stack{info.type};
-    while (!stack.empty()) {
-      TypeRef type = stack.back();
-      stack.pop_back();
-      if (type->isTensor()) {
-        for (const DimExpr& dim : type->dims())
-          if (auto symbol = dim.asSymbol(); symbol && *symbol != ir::kAnyDim) f(*symbol);
-      } else if (type->isTuple()) {
-        for (size_t i = type->elements().size(); i-- > 0;) stack.push_back(type->elements()[i]);
-      }
-    }
-  }
-  if (info.valueDims)
-    for (const DimExpr& element : *info.valueDims)
-      if (auto symbol = element.asSymbol()) f(*symbol);
-}
-
 void forEachSymbol(TypeRef root, const std::function<void(DimSymbol)>& f) {
   // Types are shared graphs: each node once.
   std::unordered_set<TypeRef> seen;

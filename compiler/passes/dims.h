@@ -66,9 +66,6 @@ ir::TypeRef freshDims(ir::Module& module, ir::TypeRef type);
 void forEachTensorPair(ir::TypeRef formal, ir::TypeRef actual,
                        const std::function<void(ir::TypeRef, ir::TypeRef)>& f);
 
-/// Symbols that `info` gives a value to: plain own extents, and elements that are plain symbols.
-void forEachBoundSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f);
-
 /// Symbols anywhere in the type, inside data and function types too.
 void forEachSymbol(ir::TypeRef type, const std::function<void(DimSymbol)>& f);
 

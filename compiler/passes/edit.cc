@@ -41,6 +41,7 @@ std::vector<uint32_t> useCounts(const ir::Function& function) {
 }
 
 void Substitution::set(VarId var, Atom atom) {
+  if (map_.size() <= var.value()) map_.resize(var.value() + 1);
   map_[var.value()] = atom;
   isEmpty_ = false;
 }

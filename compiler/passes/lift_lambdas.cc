@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/captures.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
 #include "compiler/passes/local_functions.h"
@@ -17,40 +18,6 @@ using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
 
-/// Where symbols get their values: variables with the block that binds them, in program order.
-class SymbolBinders {
- public:
-  explicit SymbolBinders(const ir::Function& function) {
-    auto add = [&](VarId var, BlockId block) {
-      forEachBoundSymbol(function.var(var),
-                         [&](DimSymbol symbol) { binders_[symbol].push_back({var, block}); });
-    };
-    for (VarId param : function.params) add(param, function.body);
-    for (BlockId id : ir::blocksInOrder(function, function.body))
-      for (const ir::Binding& binding : function.block(id).bindings) {
-        add(binding.var, id);
-        if (const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
-          for (VarId param : lambda->params) add(param, lambda->body);
-        } else if (const auto* match = std::get_if<ir::Match>(&binding.rhs)) {
-          for (const ir::Clause& clause : match->clauses)
-            ir::forEachPatternVar(function, clause.pattern, [&](VarId var) { add(var, clause.block); });
-        }
-      }
-  }
-  /// The first variable in whose scope `local` stands.
-  std::optional<VarId> find(DimSymbol symbol, const LocalFunction& local,
-                            const LocalFunctions& locals) const {
-    auto at = binders_.find(symbol);
-    if (at == binders_.end()) return std::nullopt;
-    for (const auto& [var, block] : at->second)
-      if (!locals.isInside(block, local.body) && locals.isInside(local.block, block)) return var;
-    return std::nullopt;
-  }
-
- private:
-  std::unordered_map<DimSymbol, std::vector<std::pair<VarId, BlockId>>> binders_;
-};
-
 class Lifter {
  public:
   Lifter(ir::Module& module, GlobalId id, FunctionNames& names) : module_(module), id_(id), names_(names) {}
@@ -58,8 +25,6 @@ class Lifter {
 
  private:
   ir::Function& function() { return module_.function(id_); }
-  std::vector<VarId> capturesOf(const LocalFunction& local, const LocalFunctions& locals,
-                                const SymbolBinders& binders);
   void rewriteCalls();
   ir::Function lift(const LocalFunction& local);
 
@@ -69,40 +34,6 @@ class Lifter {
   std::unordered_map<VarId, std::vector<VarId>> captures_;  // of the functions to lift
   std::unordered_map<VarId, GlobalId> lifted_;
 };
-
-/// Functions that it calls are no captures: what they capture is. Those stand before it, so
-/// theirs are known.
-std::vector<VarId> Lifter::capturesOf(const LocalFunction& local, const LocalFunctions& locals,
-                                      const SymbolBinders& binders) {
-  const auto& lambda = std::get<ir::Lambda>(function().block(local.block).bindings[local.index].rhs);
-  std::vector<VarId> captures;
-  std::unordered_set<VarId> seen;
-  auto add = [&](VarId var) {
-    if (seen.insert(var).second) captures.push_back(var);
-  };
-  for (VarId var : ir::freeVariables(function(), lambda)) {
-    if (var == local.var) continue;
-    auto known = captures_.find(var);
-    if (known == captures_.end())
-      add(var);
-    else
-      for (VarId inner : known->second) add(inner);
-  }
-  std::unordered_set<DimSymbol> bound;
-  auto bind = [&](VarId var) {
-    forEachBoundSymbol(function().var(var), [&](DimSymbol symbol) { bound.insert(symbol); });
-  };
-  for (VarId var : captures) bind(var);
-  for (VarId param : lambda.params) bind(param);
-  for (DimSymbol symbol : symbolsUnder(function(), lambda.body)) {
-    if (bound.contains(symbol)) continue;
-    if (std::optional<VarId> binder = binders.find(symbol, local, locals)) {
-      add(*binder);
-      bind(*binder);
-    }
-  }
-  return captures;
-}
 
 void Lifter::rewriteCalls() {
   for (BlockId id : ir::blocksInOrder(function(), function().body))
@@ -140,12 +71,18 @@ ir::Function Lifter::lift(const LocalFunction& local) {
 void Lifter::run() {
   LocalFunctions locals(function());
   if (locals.all().empty()) return;
-  SymbolBinders binders(function());
+  const Captures captures(function(), locals);
+  // A function that is called is no capture: what it captures is. It stands before its
+  // caller, so that is known.
+  auto lifted = [&](VarId var) -> const std::vector<VarId>* {
+    auto at = captures_.find(var);
+    return at == captures_.end() ? nullptr : &at->second;
+  };
   uint32_t next = static_cast<uint32_t>(module_.functions.size());
   std::vector<const LocalFunction*> chosen;
   for (const LocalFunction& local : locals.all()) {
     if (local.escapes) continue;
-    captures_.emplace(local.var, capturesOf(local, locals, binders));
+    captures_.emplace(local.var, captures.of(local, lifted));
     lifted_.emplace(local.var, GlobalId(next++));
     chosen.push_back(&local);
   }

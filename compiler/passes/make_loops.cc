@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/contify.h"
 #include "compiler/passes/dims.h"
@@ -86,7 +87,8 @@ void LoopMaker::run() {
   std::unordered_set<DimSymbol> fixed;
   for (size_t i = 0; i < function_.params.size(); ++i) {
     if (isPassedOn(i))
-      forEachBoundSymbol(function_.var(function_.params[i]), [&](DimSymbol symbol) { fixed.insert(symbol); });
+      eval::forEachPlainSymbol(function_.var(function_.params[i]),
+                               [&](DimSymbol symbol) { fixed.insert(symbol); });
     else
       varying.push_back(i);
   }
@@ -104,7 +106,7 @@ void LoopMaker::run() {
   for (size_t i : varying) {
     const ir::VarInfo& info = function_.var(function_.params[i]);
     forEachSymbol(info.type, settle);
-    forEachBoundSymbol(info, settle);
+    eval::forEachPlainSymbol(info, settle);
   }
   DimRewriter rename(module_.types, [&](DimSymbol symbol) -> std::optional<DimExpr> {
     const DimExpr* expr = fresh.find(symbol);

@@ -43,8 +43,10 @@ struct PassLimits {
   size_t maxInlineBindings = 24;
   /// Bindings that inlining may add to one function.
   size_t maxInlineGrowth = 4000;
-  /// Bytes of a constant that folding may make out of smaller ones.
-  size_t maxFoldedBytes = size_t{1} << 20;
+  /// Copies of functions for known arguments, in all.
+  size_t maxCallCopies = 256;
+  /// Bytes of the results of a folded operator, when its operands have fewer.
+  size_t maxFoldedBytes = 4096;
   /// Evaluation steps for one folded call.
   uint64_t maxFoldSteps = 100000;
   /// Operators of one fused group.

@@ -2,17 +2,23 @@
 
 #include <array>
 
+#include "base/error.h"
 #include "compiler/passes/contify.h"
+#include "compiler/passes/dead_code.h"
 #include "compiler/passes/dead_functions.h"
 #include "compiler/passes/flatten_matches.h"
+#include "compiler/passes/inline.h"
 #include "compiler/passes/lift_lambdas.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/passes/prepare.h"
+#include "compiler/passes/simplify.h"
+#include "compiler/passes/specialise_calls.h"
 
 namespace baton::passes {
 namespace {
 
 constexpr std::array kPasses = {
+    // Mandatory.
     PassInfo{
         .name = "prepare", .summary = "drop what dumps of other compilers say about kernels", .run = prepare},
     PassInfo{.name = "dead-functions",
@@ -33,7 +39,42 @@ constexpr std::array kPasses = {
              .summary = "self tail calls become loops",
              .establishes = Property::Joins,
              .run = makeLoops},
+    // From -O1.
+    PassInfo{.name = "dead-code",
+             .summary = "drop bindings whose value is not used",
+             .level = 1,
+             .run = dropDeadCode},
+    PassInfo{.name = "fold-constants",
+             .summary = "propagate, and run operators on constants",
+             .level = 1,
+             .run = foldConstants},
+    PassInfo{.name = "inline",
+             .summary = "calls of small functions become their bodies",
+             .level = 1,
+             .run = inlineCalls},
+    PassInfo{.name = "propagate",
+             .summary = "aliases, known tuples, constructors and conditions",
+             .level = 1,
+             .run = propagate},
+    // From -O2.
+    PassInfo{.name = "eliminate-common",
+             .summary = "propagate, and share operators with the same operands",
+             .level = 2,
+             .run = eliminateCommon},
+    // From -O3.
+    PassInfo{.name = "specialise-calls",
+             .summary = "copies of functions for known functions and weights as arguments",
+             .level = 3,
+             .run = specialiseCalls},
 };
+
+constexpr std::string_view kOrder[] = {
+    "prepare", "dead-functions", "flatten-matches",
+    // What is known early decides which functions are known where they are passed.
+    "propagate", "inline", "propagate", "specialise-calls", "dead-functions", "contify", "lift-lambdas",
+    "make-loops",
+    // Loops are no recursion any more, so functions that have them can be inlined.
+    "propagate", "inline", "fold-constants", "dead-code", "eliminate-common", "dead-code", "dead-functions"};
 
 }  // namespace
 
@@ -41,13 +82,11 @@ std::span<const PassInfo> allPasses() { return kPasses; }
 
 Pipeline pipelineOf(int level) {
   Pipeline pipeline;
-  auto add = [&](std::string_view name) {
+  for (std::string_view name : kOrder) {
     const PassInfo* pass = findPass(name);
-    if (pass->level <= level) pipeline.push_back(pass);
-  };
-  for (std::string_view name :
-       {"prepare", "dead-functions", "flatten-matches", "contify", "lift-lambdas", "make-loops"})
-    add(name);
+    BATON_CHECK(pass != nullptr);
+    if (pass->level <= level && (pipeline.empty() || pipeline.back() != pass)) pipeline.push_back(pass);
+  }
   return pipeline;
 }
 

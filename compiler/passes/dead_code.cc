@@ -1,0 +1,199 @@
+#include "compiler/passes/dead_code.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/walk.h"
+#include "compiler/passes/edit.h"
+#include "compiler/passes/effects.h"
+
+namespace baton::passes {
+namespace {
+
+using ir::Atom;
+using ir::BlockId;
+using ir::VarId;
+
+/// Marks what is needed, from the result and the effects backwards; sweeps the rest.
+class Sweeper {
+ public:
+  Sweeper(ir::Module& module, ir::Function& function, const Effects& effects)
+      : module_(module), function_(function), effects_(effects) {}
+  void run();
+
+ private:
+  struct Definition {
+    BlockId block;
+    uint32_t index = 0;
+  };
+  struct Param {
+    VarId join;
+    uint32_t index = 0;
+  };
+
+  void index();
+  void need(VarId var);
+  void need(const Atom& atom) {
+    if (atom.isVar()) need(atom.var());
+  }
+  void needBlock(BlockId block);
+  void mark(const ir::Binding& binding);
+  void sweep();
+
+  void needSymbols(const ir::Binding& binding);
+
+  ir::Module& module_;
+  ir::Function& function_;
+  const Effects& effects_;
+  std::vector<bool> blockWrites_;
+  std::vector<bool> isNeeded_;                         // by variable
+  std::vector<bool> isEntered_;                        // by block
+  std::unordered_map<VarId, Definition> definitions_;  // bindings
+  std::unordered_map<VarId, Param> joinParams_;
+  std::unordered_map<DimSymbol, std::vector<VarId>> binders_;  // by symbol
+  std::unordered_map<VarId, std::vector<Definition>> jumps_;   // by join, in blocks that are entered
+  std::vector<VarId> work_;
+  std::vector<BlockId> blocks_;
+};
+
+void Sweeper::index() {
+  isNeeded_.assign(function_.vars.size(), false);
+  isEntered_.assign(function_.blocks.size(), false);
+  const eval::SymbolBinders binders(function_);
+  for (uint32_t i = 0; i < function_.vars.size(); ++i)
+    for (DimSymbol symbol : binders.boundBy(VarId(i))) binders_[symbol].push_back(VarId(i));
+  for (BlockId id : ir::blocksInOrder(function_, function_.body)) {
+    const std::vector<ir::Binding>& bindings = function_.block(id).bindings;
+    for (uint32_t i = 0; i < bindings.size(); ++i) {
+      definitions_[bindings[i].var] = {id, i};
+      const auto* lambda = std::get_if<ir::Lambda>(&bindings[i].rhs);
+      if (lambda == nullptr || !lambda->isJoin) continue;
+      for (uint32_t k = 0; k < lambda->params.size(); ++k)
+        joinParams_[lambda->params[k]] = {bindings[i].var, k};
+    }
+  }
+}
+
+/// Extents that the binding computes with come from variables, too.
+void Sweeper::needSymbols(const ir::Binding& binding) {
+  std::vector<DimSymbol> symbols;
+  const ir::VarInfo& info = function_.var(binding.var);
+  eval::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+    for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
+  });
+  if (info.valueDims)
+    for (const DimExpr& element : *info.valueDims) element.collectSymbols(symbols);
+  for (const ir::Obligation& obligation : binding.obligations) {
+    obligation.lhs.collectSymbols(symbols);
+    obligation.rhs.collectSymbols(symbols);
+    for (const DimExpr& shown : obligation.shown) shown.collectSymbols(symbols);
+  }
+  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
+    for (const auto& [name, value] : call->attrs.entries())
+      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
+        for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
+  for (DimSymbol symbol : symbols)
+    if (auto at = binders_.find(symbol); at != binders_.end())
+      for (VarId binder : at->second) need(binder);
+}
+
+void Sweeper::need(VarId var) {
+  if (isNeeded_[var.value()]) return;
+  isNeeded_[var.value()] = true;
+  work_.push_back(var);
+}
+
+/// A block that runs gives its result and has its effects.
+void Sweeper::needBlock(BlockId block) {
+  if (isEntered_[block.value()]) return;
+  isEntered_[block.value()] = true;
+  blocks_.push_back(block);
+}
+
+void Sweeper::mark(const ir::Binding& binding) {
+  needSymbols(binding);
+  if (const auto* jump = std::get_if<ir::CallJoin>(&binding.rhs)) {
+    // Arguments are needed where the parameter is.
+    need(jump->join);
+    jumps_[jump->join].push_back(definitions_.at(binding.var));
+    const auto& lambda = [&]() -> const ir::Lambda& {
+      const Definition& at = definitions_.at(jump->join);
+      return std::get<ir::Lambda>(function_.block(at.block).bindings[at.index].rhs);
+    }();
+    for (size_t i = 0; i < jump->args.size(); ++i)
+      if (isNeeded_[lambda.params[i].value()]) need(jump->args[i]);
+    return;
+  }
+  ir::forEachOperand(binding.rhs, [&](const Atom& atom) { need(atom); });
+  ir::forEachChildBlock(binding.rhs, [&](BlockId child) { needBlock(child); });
+}
+
+void Sweeper::sweep() {
+  for (BlockId id : ir::blocksInOrder(function_, function_.body)) {
+    std::vector<ir::Binding>& bindings = function_.block(id).bindings;
+    std::erase_if(bindings, [&](const ir::Binding& binding) { return !isNeeded_[binding.var.value()]; });
+  }
+  auto keepNeeded = [&](auto& list, const std::vector<VarId>& params) {
+    size_t kept = 0;
+    for (size_t i = 0; i < params.size(); ++i)
+      if (isNeeded_[params[i].value()]) list[kept++] = list[i];
+    list.resize(kept);
+  };
+  std::unordered_map<VarId, std::vector<VarId>> params;
+  for (BlockId id : ir::blocksInOrder(function_, function_.body))
+    for (ir::Binding& binding : function_.block(id).bindings) {
+      if (auto* lambda = std::get_if<ir::Lambda>(&binding.rhs); lambda != nullptr && lambda->isJoin)
+        params.emplace(binding.var, lambda->params);
+    }
+  for (BlockId id : ir::blocksInOrder(function_, function_.body))
+    for (ir::Binding& binding : function_.block(id).bindings) {
+      if (auto* lambda = std::get_if<ir::Lambda>(&binding.rhs); lambda != nullptr && lambda->isJoin) {
+        const size_t count = lambda->params.size();
+        keepNeeded(lambda->params, params.at(binding.var));
+        if (lambda->params.size() == count) continue;
+        std::vector<ir::TypeRef> types;
+        for (VarId param : lambda->params) types.push_back(function_.var(param).type);
+        ir::TypeRef& type = function_.var(binding.var).type;
+        type = module_.types.function(std::move(types), type->result());
+      } else if (auto* jump = std::get_if<ir::CallJoin>(&binding.rhs))
+        keepNeeded(jump->args, params.at(jump->join));
+    }
+}
+
+void Sweeper::run() {
+  index();
+  blockWrites_ = effects_.blockWrites(function_);
+  needBlock(function_.body);
+  while (!work_.empty() || !blocks_.empty()) {
+    if (!blocks_.empty()) {
+      const BlockId id = blocks_.back();
+      blocks_.pop_back();
+      const ir::Block& block = function_.block(id);
+      need(block.result);
+      for (const ir::Binding& binding : block.bindings)
+        if (isCheck(binding) || effects_.writes(binding.rhs, blockWrites_)) need(binding.var);
+      continue;
+    }
+    const VarId var = work_.back();
+    work_.pop_back();
+    if (auto at = definitions_.find(var); at != definitions_.end()) {
+      mark(function_.block(at->second.block).bindings[at->second.index]);
+    } else if (auto param = joinParams_.find(var); param != joinParams_.end()) {
+      for (const Definition& jump : jumps_[param->second.join])
+        need(std::get<ir::CallJoin>(function_.block(jump.block).bindings[jump.index].rhs)
+                 .args[param->second.index]);
+    }
+  }
+  sweep();
+}
+
+}  // namespace
+
+Result<void> dropDeadCode(ir::Module& module, PassContext&) {
+  const Effects effects(module);
+  for (ir::Function& function : module.functions) Sweeper(module, function, effects).run();
+  return success();
+}
+
+}  // namespace baton::passes

@@ -1,0 +1,38 @@
+// What may be left out, and what must not run where it did not: effects of right-hand
+// sides. Only cells have effects; everything else may at most fail or not end.
+#pragma once
+
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace baton::passes {
+
+class Effects {
+ public:
+  explicit Effects(const ir::Module& module);
+
+  /// Whether running the block may write a cell, by block. Making a function does not run it.
+  std::vector<bool> blockWrites(const ir::Function& function) const;
+  /// The same for a right-hand side, from what `blockWrites` said of the blocks inside it.
+  bool writes(const ir::Rhs& rhs, const std::vector<bool>& blockWrites) const;
+  /// Whether calling the function may write a cell.
+  bool functionWrites(ir::GlobalId id) const { return functionWrites_[id.value()]; }
+  /// Whether any function of the module, local ones included, writes cells.
+  bool moduleWrites() const { return moduleWrites_; }
+
+ private:
+  bool writesItself(const ir::Rhs& rhs) const;
+
+  std::vector<bool> functionWrites_;
+  bool moduleWrites_ = false;
+};
+
+/// Whether the binding can end in a program error by itself, blocks inside it aside: by an
+/// obligation, or by what its operator does with values.
+bool canFail(const ir::Module& module, const ir::Function& function, const ir::Binding& binding);
+
+/// A binding that is nothing but its obligations: the empty tuple.
+bool isCheck(const ir::Binding& binding);
+
+}  // namespace baton::passes

@@ -1,0 +1,436 @@
+#include "compiler/passes/simplify.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "compiler/ir/walk.h"
+#include "compiler/ops/op.h"
+#include "compiler/passes/alias.h"
+#include "compiler/passes/edit.h"
+#include "compiler/passes/effects.h"
+#include "compiler/passes/fold.h"
+#include "compiler/passes/tail_blocks.h"
+
+namespace baton::passes {
+namespace {
+
+using ir::Atom;
+using ir::BlockId;
+using ir::VarId;
+
+struct Features {
+  bool folds = false;
+  bool sharesCommon = false;
+};
+
+/// What a variable is known to hold.
+struct Known {
+  enum class Kind : uint8_t { Tuple, Data, Bool };
+  Kind kind = Kind::Tuple;
+  ir::ConstructorRef constructor;          // Data
+  std::vector<std::optional<Atom>> parts;  // Tuple, Data; a field may have no name
+  bool value = false;                      // Bool
+};
+
+/// One walk over a function in program order. Operands are replaced before a binding is
+/// looked at, so what was found out above is seen below.
+class Simplifier {
+ public:
+  Simplifier(ir::Module& module, ir::Function& function, ConstantPool& pool, Features features,
+             PassContext& context)
+      : module_(module),
+        function_(function),
+        pool_(pool),
+        features_(features),
+        context_(context),
+        substitution_(function),
+        aliases_(module, function),
+        uses_(useCounts(function)) {}
+  void run();
+
+ private:
+  struct Child {
+    BlockId block;
+    /// What holds inside; the variable and what it holds.
+    std::optional<std::pair<VarId, Known>> fact;
+  };
+  struct Frame {
+    BlockId block;
+    std::vector<ir::Binding> pending;  // last one first
+    std::vector<ir::Binding> out;
+    std::vector<Child> children;  // of the binding that was put out last; last one first
+    size_t mark = 0;              // of the undo log
+  };
+
+  void enter(Child child);
+  void leave();
+  void visit(ir::Binding binding);
+  void emit(ir::Binding binding);
+  bool isTail(const ir::Binding& binding) const;
+  /// Puts a block in the place of the binding.
+  void splice(ir::Binding binding, BlockId block);
+  void alias(ir::Binding binding);
+  void visitOperator(ir::Binding binding);
+  void visitIf(ir::Binding binding);
+  void visitMatch(ir::Binding binding);
+  void visitLambda(ir::Binding binding);
+  void visitJump(ir::Binding binding);
+  void dropKnownObligations(ir::Binding& binding);
+  bool share(ir::Binding& binding);
+  const Known* known(const Atom& atom) const;
+  void learn(VarId var, Known known);
+
+  ir::Module& module_;
+  ir::Function& function_;
+  ConstantPool& pool_;
+  Features features_;
+  PassContext& context_;
+  Substitution substitution_;
+  AliasTypes aliases_;
+  std::vector<uint32_t> uses_;  // at the start
+  std::vector<Frame> frames_;
+  std::unordered_map<VarId, Known> known_;
+  std::unordered_map<VarId, ir::Binding> inlineJoins_;  // joins with one jump, until it is met
+  std::unordered_map<size_t, std::vector<std::pair<BlockId, ir::Binding>>> common_;
+  /// How to take back what holds in a block only.
+  struct Undo {
+    std::optional<VarId> learned;
+    std::optional<size_t> shared;  // key of common_
+  };
+  std::vector<Undo> undo_;
+};
+
+const Known* Simplifier::known(const Atom& atom) const {
+  if (!atom.isVar()) return nullptr;
+  auto at = known_.find(atom.var());
+  return at == known_.end() ? nullptr : &at->second;
+}
+
+void Simplifier::learn(VarId var, Known known) {
+  if (!known_.try_emplace(var, std::move(known)).second) return;  // what is known is as good
+  undo_.push_back({var, std::nullopt});
+}
+
+void Simplifier::enter(Child child) {
+  Frame frame;
+  frame.block = child.block;
+  frame.mark = undo_.size();
+  std::vector<ir::Binding>& bindings = function_.block(child.block).bindings;
+  frame.pending.assign(std::make_move_iterator(bindings.rbegin()), std::make_move_iterator(bindings.rend()));
+  bindings.clear();
+  frames_.push_back(std::move(frame));
+  if (child.fact) learn(child.fact->first, std::move(child.fact->second));
+}
+
+void Simplifier::leave() {
+  Frame& frame = frames_.back();
+  ir::Block& block = function_.block(frame.block);
+  block.bindings = std::move(frame.out);
+  block.result = substitution_.resolve(block.result);
+  for (; undo_.size() > frame.mark; undo_.pop_back()) {
+    if (undo_.back().learned) known_.erase(*undo_.back().learned);
+    if (undo_.back().shared) common_[*undo_.back().shared].pop_back();
+  }
+  frames_.pop_back();
+}
+
+bool Simplifier::isTail(const ir::Binding& binding) const {
+  const Frame& frame = frames_.back();
+  return frame.pending.empty() && function_.block(frame.block).result == Atom(binding.var);
+}
+
+/// What is certain needs no check. (What is certain to fail stays, where it is reached.)
+void Simplifier::dropKnownObligations(ir::Binding& binding) {
+  std::erase_if(binding.obligations, [&](const ir::Obligation& obligation) {
+    const DimExpr difference = aliases_.resolve(obligation.lhs) - aliases_.resolve(obligation.rhs);
+    const std::optional<int64_t> constant = difference.asConstant();
+    return constant && holds(obligation.relation, *constant, 0);
+  });
+}
+
+void Simplifier::emit(ir::Binding binding) { frames_.back().out.push_back(std::move(binding)); }
+
+void Simplifier::splice(ir::Binding binding, BlockId id) {
+  Frame& frame = frames_.back();
+  ir::Block& inner = function_.block(id);
+  if (!binding.obligations.empty()) {
+    const VarId check = function_.addVar({.name = "check", .type = module_.types.unit()});
+    emit({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
+  }
+  if (isTail(binding)) {
+    function_.block(frame.block).result = inner.result;
+  } else {
+    const bool definesJoin =
+        std::any_of(inner.bindings.begin(), inner.bindings.end(), [](const ir::Binding& each) {
+          const auto* lambda = std::get_if<ir::Lambda>(&each.rhs);
+          return lambda != nullptr && lambda->isJoin;
+        });
+    if (definesJoin) {
+      // Its joins end with it, so it stays a block.
+      emit({binding.var, ir::NestedBlock{id}, binding.location, {}});
+      frame.children.push_back({id, std::nullopt});
+      return;
+    }
+    frame.pending.push_back({binding.var, ir::AtomRhs{inner.result}, binding.location, {}});
+  }
+  frame.pending.insert(frame.pending.end(), std::make_move_iterator(inner.bindings.rbegin()),
+                       std::make_move_iterator(inner.bindings.rend()));
+  inner.bindings.clear();
+}
+
+void Simplifier::alias(ir::Binding binding) {
+  const Atom atom = std::get<ir::AtomRhs>(binding.rhs).atom;
+  if (binding.obligations.empty() && aliases_.unify(binding.var, atom)) {
+    substitution_.set(binding.var, atom);
+    return;
+  }
+  if (isTail(binding) && binding.obligations.empty()) {
+    function_.block(frames_.back().block).result = atom;
+    return;
+  }
+  if (const Known* same = known(atom)) learn(binding.var, Known(*same));
+  emit(std::move(binding));
+}
+
+/// Whether an operator like this one stands above; then the binding is made its alias.
+bool Simplifier::share(ir::Binding& binding) {
+  const auto& call = std::get<ir::CallOp>(binding.rhs);
+  size_t key = std::hash<const void*>{}(nullptr);
+  auto mix = [&](size_t value) { key ^= value + 0x9e3779b97f4a7c15ULL + (key << 6) + (key >> 2); };
+  mix(std::hash<std::string_view>{}(call.op->name));
+  for (const Atom& arg : call.args) {
+    mix(static_cast<size_t>(arg.kind()));
+    mix(arg.isVar() ? arg.var().value() : arg.isConstant() ? arg.constant().value() : arg.global().value());
+  }
+  auto sameObligations = [&](const ir::Binding& other) {
+    return std::equal(binding.obligations.begin(), binding.obligations.end(), other.obligations.begin(),
+                      other.obligations.end(), [&](const ir::Obligation& a, const ir::Obligation& b) {
+                        return a.relation == b.relation &&
+                               aliases_.resolve(a.lhs) == aliases_.resolve(b.lhs) &&
+                               aliases_.resolve(a.rhs) == aliases_.resolve(b.rhs);
+                      });
+  };
+  auto& candidates = common_[key];
+  for (const auto& [block, other] : candidates) {
+    const auto& earlier = std::get<ir::CallOp>(other.rhs);
+    if (earlier.op != call.op || earlier.args != call.args || !(earlier.attrs == call.attrs)) continue;
+    if (!sameObligations(other)) continue;
+    binding.obligations.clear();
+    binding.rhs = ir::AtomRhs{other.var};
+    return true;
+  }
+  candidates.emplace_back(frames_.back().block, binding);
+  undo_.push_back({std::nullopt, key});
+  return false;
+}
+
+void Simplifier::visitOperator(ir::Binding binding) {
+  if (features_.folds) {
+    if (std::optional<std::vector<Atom>> folded =
+            foldOperator(module_, function_, binding, pool_, context_.limits)) {
+      if (function_.var(binding.var).type->isTuple())
+        binding.rhs = ir::MakeTuple{std::move(*folded)};
+      else
+        binding.rhs = ir::AtomRhs{folded->front()};
+      binding.obligations.clear();
+      frames_.back().pending.push_back(std::move(binding));
+      return;
+    }
+  }
+  if (features_.sharesCommon && share(binding)) {
+    frames_.back().pending.push_back(std::move(binding));
+    return;
+  }
+  emit(std::move(binding));
+}
+
+void Simplifier::visitIf(ir::Binding binding) {
+  const auto branch = std::get<ir::If>(binding.rhs);
+  std::optional<bool> condition;
+  if (branch.condition.isConstant())
+    condition = module_.constant(branch.condition.constant()).bytes.at(0) != std::byte{0};
+  else if (const Known* fact = known(branch.condition))
+    condition = fact->value;
+  if (condition) {
+    splice(std::move(binding), *condition ? branch.thenBlock : branch.elseBlock);
+    return;
+  }
+  auto fact = [&](bool value) -> std::optional<std::pair<VarId, Known>> {
+    if (!branch.condition.isVar()) return std::nullopt;
+    return std::pair{branch.condition.var(), Known{.kind = Known::Kind::Bool, .value = value}};
+  };
+  emit(std::move(binding));
+  frames_.back().children.push_back({branch.elseBlock, fact(false)});
+  frames_.back().children.push_back({branch.thenBlock, fact(true)});
+}
+
+void Simplifier::visitMatch(ir::Binding binding) {
+  const auto match = std::get<ir::Match>(binding.rhs);
+  const Known* fact = known(match.scrutinee);
+  if (fact != nullptr && fact->kind == Known::Kind::Data) {
+    for (const ir::Clause& clause : match.clauses) {
+      const ir::Pattern& pattern = function_.pattern(clause.pattern);
+      if (pattern.kind == ir::Pattern::Kind::Tuple || pattern.kind == ir::Pattern::Kind::Var) break;
+      if (pattern.kind == ir::Pattern::Kind::Constructor) {
+        if (pattern.constructor.tag != fact->constructor.tag) continue;
+        std::vector<ir::Binding> fields;
+        bool isFlat = true;
+        for (size_t i = 0; i < pattern.children.size(); ++i) {
+          const ir::Pattern& child = function_.pattern(pattern.children[i]);
+          if (child.kind == ir::Pattern::Kind::Wildcard) continue;
+          isFlat = isFlat && child.kind == ir::Pattern::Kind::Var && fact->parts[i].has_value();
+          if (isFlat) fields.push_back({child.var, ir::AtomRhs{*fact->parts[i]}, binding.location, {}});
+        }
+        if (!isFlat) break;
+        splice(std::move(binding), clause.block);
+        std::vector<ir::Binding>& pending = frames_.back().pending;
+        if (frames_.back().children.empty()) {
+          pending.insert(pending.end(), std::make_move_iterator(fields.rbegin()),
+                         std::make_move_iterator(fields.rend()));
+        } else {
+          // It became a nested block: the fields are bound before it.
+          ir::Binding nested = std::move(frames_.back().out.back());
+          frames_.back().out.pop_back();
+          frames_.back().children.clear();
+          pending.push_back(std::move(nested));
+          pending.insert(pending.end(), std::make_move_iterator(fields.rbegin()),
+                         std::make_move_iterator(fields.rend()));
+        }
+        return;
+      }
+      splice(std::move(binding), clause.block);  // a wildcard
+      return;
+    }
+  }
+  std::vector<Child> children;
+  for (const ir::Clause& clause : match.clauses) {
+    Child child{clause.block, std::nullopt};
+    const ir::Pattern& pattern = function_.pattern(clause.pattern);
+    if (match.scrutinee.isVar() && pattern.kind == ir::Pattern::Kind::Constructor) {
+      Known inside{.kind = Known::Kind::Data, .constructor = pattern.constructor};
+      for (ir::PatternId id : pattern.children) {
+        const ir::Pattern& field = function_.pattern(id);
+        inside.parts.push_back(field.kind == ir::Pattern::Kind::Var ? std::optional<Atom>(field.var)
+                                                                    : std::nullopt);
+      }
+      child.fact = std::pair{match.scrutinee.var(), std::move(inside)};
+    }
+    children.push_back(std::move(child));
+  }
+  emit(std::move(binding));
+  frames_.back().children.assign(std::make_move_iterator(children.rbegin()),
+                                 std::make_move_iterator(children.rend()));
+}
+
+void Simplifier::visitLambda(ir::Binding binding) {
+  const auto& lambda = std::get<ir::Lambda>(binding.rhs);
+  if (lambda.isJoin && binding.var.value() < uses_.size()) {
+    if (uses_[binding.var.value()] == 0) return;
+    if (uses_[binding.var.value()] == 1 && !lambda.isLoop) {
+      const VarId var = binding.var;
+      inlineJoins_.emplace(var, std::move(binding));
+      return;
+    }
+  }
+  const BlockId body = lambda.body;
+  emit(std::move(binding));
+  frames_.back().children.push_back({body, std::nullopt});
+}
+
+void Simplifier::visitJump(ir::Binding binding) {
+  auto at = inlineJoins_.find(std::get<ir::CallJoin>(binding.rhs).join);
+  if (at == inlineJoins_.end() || !isTail(binding)) {
+    BATON_CHECK(at == inlineJoins_.end());
+    emit(std::move(binding));
+    return;
+  }
+  const auto call = std::get<ir::CallJoin>(std::move(binding.rhs));
+  const auto lambda = std::get<ir::Lambda>(std::move(at->second.rhs));
+  inlineJoins_.erase(at);
+  splice(std::move(binding), lambda.body);
+  std::vector<ir::Binding>& pending = frames_.back().pending;
+  for (size_t i = lambda.params.size(); i-- > 0;)
+    pending.push_back(
+        {lambda.params[i], ir::AtomRhs{call.args[i]}, function_.var(lambda.params[i]).location, {}});
+}
+
+void Simplifier::visit(ir::Binding binding) {
+  substitution_.apply(binding.rhs);
+  if (!binding.obligations.empty()) dropKnownObligations(binding);
+  if (std::holds_alternative<ir::AtomRhs>(binding.rhs)) return alias(std::move(binding));
+  if (std::holds_alternative<ir::CallOp>(binding.rhs)) return visitOperator(std::move(binding));
+  if (std::holds_alternative<ir::If>(binding.rhs)) return visitIf(std::move(binding));
+  if (std::holds_alternative<ir::Match>(binding.rhs)) return visitMatch(std::move(binding));
+  if (std::holds_alternative<ir::Lambda>(binding.rhs)) return visitLambda(std::move(binding));
+  if (std::holds_alternative<ir::CallJoin>(binding.rhs)) return visitJump(std::move(binding));
+  if (const auto* nested = std::get_if<ir::NestedBlock>(&binding.rhs)) {
+    const BlockId block = nested->block;
+    return splice(std::move(binding), block);
+  }
+  if (const auto* project = std::get_if<ir::Project>(&binding.rhs)) {
+    const Known* tuple = known(project->tuple);
+    if (tuple != nullptr && tuple->kind == Known::Kind::Tuple) {
+      binding.rhs = ir::AtomRhs{*tuple->parts[project->index]};
+      return alias(std::move(binding));
+    }
+  } else if (const auto* tuple = std::get_if<ir::MakeTuple>(&binding.rhs)) {
+    Known fact{.kind = Known::Kind::Tuple};
+    fact.parts.assign(tuple->elements.begin(), tuple->elements.end());
+    learn(binding.var, std::move(fact));
+  } else if (const auto* construct = std::get_if<ir::Construct>(&binding.rhs)) {
+    Known fact{.kind = Known::Kind::Data, .constructor = construct->constructor};
+    fact.parts.assign(construct->args.begin(), construct->args.end());
+    learn(binding.var, std::move(fact));
+  } else if (auto* call = std::get_if<ir::CallValue>(&binding.rhs);
+             call != nullptr && call->callee.isGlobal()) {
+    ir::CallGlobal direct{call->callee.global(), std::move(call->args)};
+    binding.rhs = std::move(direct);
+  }
+  emit(std::move(binding));
+}
+
+void Simplifier::run() {
+  enter({function_.body, std::nullopt});
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    if (!frame.children.empty()) {
+      Child child = std::move(frame.children.back());
+      frame.children.pop_back();
+      enter(std::move(child));
+    } else if (!frame.pending.empty()) {
+      ir::Binding binding = std::move(frame.pending.back());
+      frame.pending.pop_back();
+      visit(std::move(binding));
+    } else {
+      leave();
+    }
+  }
+  aliases_.apply();
+}
+
+Result<void> runAll(ir::Module& module, PassContext& context, Features features) {
+  ConstantPool pool(module);
+  for (ir::Function& function : module.functions) {
+    straightenTails(module, function);
+    Simplifier(module, function, pool, features, context).run();
+  }
+  return success();
+}
+
+}  // namespace
+
+Result<void> propagate(ir::Module& module, PassContext& context) { return runAll(module, context, {}); }
+
+Result<void> foldConstants(ir::Module& module, PassContext& context) {
+  return runAll(module, context, {.folds = true});
+}
+
+Result<void> eliminateCommon(ir::Module& module, PassContext& context) {
+  return runAll(module, context, {.sharesCommon = true});
+}
+
+}  // namespace baton::passes

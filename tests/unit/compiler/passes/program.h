@@ -1,0 +1,43 @@
+// A program of a test: parsed, typed, and run through passes by name.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/frontend/diagnostic.h"
+#include "compiler/ir/ir.h"
+#include "compiler/passes/pass.h"
+
+namespace baton::passes {
+
+struct Program {
+  ir::Module module;
+  frontend::Diagnostics diagnostics;
+
+  /// Fails the test when the text has errors.
+  explicit Program(std::string_view text);
+  /// Fails the test when a pass does, or leaves diagnostics.
+  Program& run(std::initializer_list<std::string_view> passes);
+  /// The same, but the diagnostics are handed out, rendered.
+  std::string runWithErrors(std::initializer_list<std::string_view> passes);
+  std::string text() const;
+  std::string text(std::string_view function) const;
+  const ir::Function& function(std::string_view name) const;
+};
+
+/// Bindings of the function whose right-hand side is a T.
+template <class T>
+std::vector<const ir::Binding*> bindingsOf(const ir::Function& function);
+
+/// Number of bindings of the kind anywhere in the function.
+template <class T>
+size_t count(const ir::Function& function) {
+  return bindingsOf<T>(function).size();
+}
+
+/// How often `part` is in `text`.
+size_t occurrences(std::string_view text, std::string_view part);
+
+}  // namespace baton::passes
