@@ -13,6 +13,8 @@ namespace {
 
 /// More copies of one function than any sensible program needs: polymorphic recursion.
 constexpr size_t kMaxInstances = 256;
+/// Pairs of pairs of pairs ... have types that could not even be written down.
+constexpr uint64_t kMaxTypeSize = 100000;
 
 using TypeArguments = std::unordered_map<ir::TypeVarId, ir::TypeRef>;
 
@@ -104,6 +106,11 @@ class Specialiser {
           diagnostics_.error(info.location,
                              fmt::format("the type of %{} is not known; annotate it", info.name),
                              structure_.terms().print(structure.vars[v]));
+        return;
+      }
+      if ((*type)->writtenSize() > kMaxTypeSize) {
+        diagnostics_.error(info.location,
+                           fmt::format("the type of %{} has more than {} parts", info.name, kMaxTypeSize));
         return;
       }
       info.type = *type;
