@@ -89,8 +89,10 @@ class Specialiser {
     function_ = &function;
     current_ = &structure;
     tuples_.clear();
+    flattened_.clear();
     for (size_t block = 0; block < function.blocks.size(); ++block)
       rewriteBlock(ir::BlockId(static_cast<uint32_t>(block)));
+    dropFlattened(function);
     built_.push_back(std::move(function));
   }
 
@@ -190,6 +192,7 @@ class Specialiser {
     for (size_t i = 0; i < type->elements().size(); ++i) {
       places.push_back(place);
       if (known != tuples_.end()) {
+        flattened_.insert(list.var());
         call.args.push_back(known->second[i]);
         continue;
       }
@@ -200,6 +203,21 @@ class Specialiser {
       out.push_back({var, ir::Project{list, static_cast<uint32_t>(i)}, binding.location, {}});
       call.args.push_back(var);
     }
+  }
+
+  /// Tuples that were written for input lists only.
+  void dropFlattened(ir::Function& function) {
+    auto use = [&](const ir::Atom& atom) {
+      if (atom.isVar()) flattened_.erase(atom.var());
+    };
+    if (flattened_.empty()) return;
+    for (const ir::Block& block : function.blocks) {
+      for (const ir::Binding& binding : block.bindings) ir::forEachOperand(binding.rhs, use);
+      use(block.result);
+    }
+    for (ir::Block& block : function.blocks)
+      std::erase_if(block.bindings,
+                    [&](const ir::Binding& binding) { return flattened_.contains(binding.var); });
   }
 
   ir::Module& module_;
@@ -214,6 +232,7 @@ class Specialiser {
   ir::Function* function_ = nullptr;
   const FunctionStructure* current_ = nullptr;
   std::unordered_map<ir::VarId, std::vector<ir::Atom>> tuples_;  // of the function being built
+  std::unordered_set<ir::VarId> flattened_;
 };
 
 }  // namespace
