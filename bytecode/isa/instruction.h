@@ -26,6 +26,8 @@ class OperandList {
       : data_(reinterpret_cast<const unsigned char*>(words) + 2 * unit), count_(count) {}
   uint32_t size() const { return count_; }
   bool empty() const { return count_ == 0; }
+  /// Where the first element stands in the code.
+  const unsigned char* data() const { return data_; }
   T operator[](uint32_t i) const {
     if constexpr (sizeof(T) == 2) {
       uint16_t raw;

@@ -22,11 +22,9 @@ class KindsTable final : public KindJoiner {
 
   /// Closures of one signature join to the plain closure.
   RegisterValue joinReferences(RegisterValue a, RegisterValue b) override {
-    Kind plainA = kindOf(a);
-    Kind plainB = kindOf(b);
-    plainA.function.reset();
-    plainB.function.reset();
-    return plainA == plainB ? valueOf(plainA) : kInconsistent;
+    Kind plain = kindOf(a);
+    plain.function.reset();
+    return isAssignable(kindOf(b), plain) ? valueOf(plain) : kInconsistent;
   }
 
  private:

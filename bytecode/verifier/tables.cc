@@ -86,6 +86,8 @@ class TablesCheck {
         return index(Rule::KindIndex, owner, "type", type.type.value(), p_.types.size());
       case ValueType::Tag::Closure:
         return index(Rule::KindIndex, owner, "signature", type.signature.value(), p_.signatures.size());
+      case ValueType::Tag::Cell:
+        return index(Rule::KindIndex, owner, "kind", type.content.value(), p_.kinds.size());
     }
   }
 
@@ -266,8 +268,14 @@ class TablesCheck {
     if (function.signature.value() >= p_.signatures.size()) return;  // reported above
     const Signature& signature = p_.signatures[function.signature.value()];
 
+    bool hasCell = entry.result.tag == ValueType::Tag::Cell;
     std::vector<Kind> params;
-    for (const EntryPoint::Parameter& parameter : entry.parameters) params.push_back(kindOf(parameter.type));
+    for (const EntryPoint::Parameter& parameter : entry.parameters) {
+      params.push_back(kindOf(parameter.type));
+      hasCell |= parameter.type.tag == ValueType::Tag::Cell;
+    }
+    if (hasCell)
+      reporter_.report(Rule::EntrySignature, fmt::format("{}: a cell cannot be passed in or out", owner));
     if (params != signature.params)
       reporter_.report(Rule::EntrySignature,
                        fmt::format("{}: parameters are not those of @{}", owner, function.name));

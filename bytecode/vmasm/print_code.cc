@@ -266,6 +266,7 @@ std::string printInstruction(const Program& program, FunctionIndex function, uin
 
 std::string printFunction(const Program& program, FunctionIndex function) {
   Printer printer(program);
+  printer.showPositions();
   printer.function(function);
   return printer.take();
 }

@@ -95,6 +95,7 @@ Result<void> Printer::bytes(const std::string& blobName, std::span<const std::by
 
 void Printer::meta() {
   const Meta& meta = program_.meta;
+  if (meta.name.empty() && meta.compilerVersion.empty() && meta.flags.empty() && meta.targets.empty()) return;
   out_ += "meta {\n";
   if (!meta.name.empty()) out_ += "  name " + escapeString(meta.name) + "\n";
   if (!meta.compilerVersion.empty()) out_ += "  compiler " + escapeString(meta.compilerVersion) + "\n";

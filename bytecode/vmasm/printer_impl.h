@@ -43,6 +43,8 @@ class Printer {
 
   Result<void> program();
   void function(FunctionIndex index);
+  /// Of a single function: with the source positions between its instructions.
+  void showPositions() { inlinePositions_ = positionsFitInline(); }
   std::string instruction(FunctionIndex function, uint32_t pc);
   std::string kind(const Kind& kind) const;
   std::string valueType(const ValueType& type, const std::vector<std::string>& symbols) const;

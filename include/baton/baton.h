@@ -100,10 +100,11 @@ BATON_API void baton_string_release(char* text);
 /* ---- Instance ----------------------------------------------------------------------- */
 
 typedef enum baton_log_level {
-  BATON_LOG_ERROR = 0,
-  BATON_LOG_WARNING = 1,
+  BATON_LOG_TRACE = 0,
+  BATON_LOG_DEBUG = 1,
   BATON_LOG_INFO = 2,
-  BATON_LOG_DEBUG = 3
+  BATON_LOG_WARNING = 3,
+  BATON_LOG_ERROR = 4
 } baton_log_level;
 /** Called from any thread, and must not call back into the library. */
 typedef void (*baton_log_sink)(void* user, baton_log_level level, const char* message);
@@ -116,7 +117,7 @@ typedef struct baton_instance_options {
   const char* allocator;       /**< "pool" (NULL too) or "system" */
   baton_log_sink log_sink;
   void* log_user;
-  baton_log_level log_level; /**< the most detailed level that reaches the sink */
+  baton_log_level log_level; /**< the least severe level that reaches the sink */
   uint64_t
       fail_allocation; /**< for tests: refuse the n-th allocation from the system, counted from 1; 0: none */
 } baton_instance_options;

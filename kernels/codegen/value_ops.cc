@@ -59,8 +59,25 @@ llvm::Constant* constantOf(llvm::LLVMContext& context, DType type, uint64_t bits
 
 namespace {
 
+/// IEEE 754-2019 minimum and maximum. Not LLVM's intrinsics: on f16, to which optimisation may
+/// narrow them, LLVM 19 gives zero for NaN and zero.
+Value* emitFloatMinMax(IRBuilder<>& b, bool isMax, Value* x, Value* y) {
+  const auto predicate = isMax ? llvm::CmpInst::FCMP_OGT : llvm::CmpInst::FCMP_OLT;
+  // Each is one instruction, which gives its second operand when the two are equal or unordered.
+  Value* const first = b.CreateSelect(b.CreateFCmp(predicate, x, y), x, y);
+  Value* const second = b.CreateSelect(b.CreateFCmp(predicate, y, x), y, x);
+  // They differ only for zeroes of both signs, where the bits give the sign, and for NaN.
+  Type* const floatType = x->getType();
+  Type* const bitsType = floatType->getWithNewType(b.getIntNTy(floatType->getScalarSizeInBits()));
+  Value* const firstBits = b.CreateBitCast(first, bitsType);
+  Value* const secondBits = b.CreateBitCast(second, bitsType);
+  Value* const bits = isMax ? b.CreateAnd(firstBits, secondBits) : b.CreateOr(firstBits, secondBits);
+  Value* const nan = llvm::ConstantFP::getQNaN(floatType);
+  return b.CreateSelect(b.CreateFCmpUNO(x, y), nan, b.CreateBitCast(bits, floatType));
+}
+
 Value* emitMinMax(IRBuilder<>& b, DType type, bool isMax, Value* x, Value* y) {
-  if (isFloat(type)) return b.CreateBinaryIntrinsic(isMax ? Intrinsic::maximum : Intrinsic::minimum, x, y);
+  if (isFloat(type)) return emitFloatMinMax(b, isMax, x, y);
   if (type == DType::Bool) return isMax ? b.CreateOr(x, y) : b.CreateAnd(x, y);
   const ID id = isSignedInt(type) ? (isMax ? Intrinsic::smax : Intrinsic::smin)
                                   : (isMax ? Intrinsic::umax : Intrinsic::umin);

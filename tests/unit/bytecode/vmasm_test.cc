@@ -1,9 +1,9 @@
 #include <catch2/catch.hpp>
 
+#include "bytecode/scalar_form.h"
 #include "bytecode/vmasm/base64.h"
 #include "bytecode/vmasm/parser.h"
 #include "bytecode/vmasm/printer.h"
-#include "bytecode/scalar_form.h"
 #include "tests/unit/bytecode/sample.h"
 
 namespace baton::bytecode {

@@ -411,6 +411,28 @@ TEST_CASE("codegen: an output that may share memory with an input is read before
   }
 }
 
+TEST_CASE("codegen: maximum of f16 operands keeps NaN beside zero") {
+  // LLVM narrows this to f16, and vectorises it.
+  Builder b(vectorDescriptor(DType::F16, DType::F16, 2));
+  b.serial(b.symbol(0), [&](Value i) {
+    const Value x = cast(b.load(b.input(0), {i}), DType::F32);
+    const Value y = cast(b.load(b.input(1), {i}), DType::F32);
+    b.store(b.output(0), {i}, cast(max(x, y) + b.f32(4), DType::F16));
+  });
+  std::vector<uint16_t> x;
+  std::vector<uint16_t> y;
+  for (int repeat = 0; repeat < 5; ++repeat)
+    for (const uint16_t p : {0x0000, 0x8000, 0x7E00, 0xFE00, 0x3C00, 0xFC00, 0x0001})
+      for (const uint16_t q : {0x0000, 0x8000, 0x7E00, 0xFE00, 0x3C00, 0xFC00, 0x0001}) {
+        x.push_back(p);
+        y.push_back(q);
+      }
+  const size_t bytes = x.size() * 2;
+  CHECK(compareAll(b.take(), {{.inputs = {bytesOf(x), bytesOf(y)},
+                               .outputBytes = {bytes},
+                               .scalars = {static_cast<int64_t>(x.size())}}}) == "");
+}
+
 TEST_CASE("codegen: many kernels in one image, the same bytes each time") {
   std::vector<Kernel> kernels;
   for (int k = 0; k < 5; ++k) {

@@ -66,9 +66,9 @@ TEST_CASE("loop verifier: memory") {
         "kernel k: node 5 (set): a scalar local declared outside a vectorized loop is set inside it");
   CHECK(verdict("%0 = reduce sum (%1 < 3) { store out0[0], f32(0) yield %1 }") ==
         "kernel k: node 5 (store): a reduction stores");
-  CHECK(verdict("local l0 i64[60000, 0] set l0[0, 0], 1") == "");
-  CHECK(verdict("local l0 i64[60000, 60000]") ==
-        "kernel k: local 0 is too large: at most 65536 elements are allowed");
+  CHECK(verdict("local l0 i64[16000, 0] set l0[0, 0], 1") == "");
+  CHECK(verdict("local l0 i64[16000, 16000]") ==
+        "kernel k: local 0 is too large: at most 16384 elements are allowed");
 }
 
 TEST_CASE("loop verifier: divisions, messages and loops") {

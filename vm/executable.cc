@@ -1,0 +1,141 @@
+#include "vm/executable.h"
+
+#include <algorithm>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/checked_math.h"
+#include "bytecode/isa/instruction.h"
+#include "bytecode/verifier/verifier.h"
+
+namespace baton::vm {
+
+namespace {
+
+/// What tail calls of a function stage above its window.
+struct Staging {
+  uint32_t scalars = 0;
+  uint32_t references = 0;
+};
+
+Staging findStaging(std::span<const uint64_t> code) {
+  Staging most;
+  const auto add = [&](uint32_t scalars, uint32_t references) {
+    most.scalars = std::max(most.scalars, scalars);
+    most.references = std::max(most.references, references);
+  };
+  while (!code.empty()) {
+    const bytecode::InstructionView view{code.data()};
+    if (view.opcode() == bytecode::Opcode::TailCall) {
+      const bytecode::TailCall call{code.data()};
+      add(call.scalars().size(), call.references().size());
+    } else if (view.opcode() == bytecode::Opcode::TailCallClosure) {
+      const bytecode::TailCallClosure call{code.data()};
+      add(call.scalars().size(), call.references().size() + 1);
+    }
+    code = code.subspan(bytecode::instructionWordCount(code).value());  // verified
+  }
+  return most;
+}
+
+}  // namespace
+
+Result<Ref<Executable>> Executable::load(Ref<Instance> instance, bytecode::Program program,
+                                         const LoadOptions& options) {
+  BATON_TRY(bytecode::verify(program));
+  Ref<Executable> executable = adopt(new Executable);
+  executable->instance_ = std::move(instance);
+  executable->program_ = std::move(program);
+  BATON_TRY(executable->bind(options));
+  return executable;
+}
+
+Result<void> Executable::bind(const LoadOptions& options) {
+  makeFunctions();
+  BATON_TRY(makeConstants());
+  BATON_TRY_ASSIGN(kernels_, KernelTable::bind(program_, *instance_, options));
+  types_ = std::make_unique<TypeTable>(*this, program_);
+  for (const bytecode::EntryPoint& declared : program_.entryPoints)
+    entryPoints_.push_back(std::make_unique<EntryPoint>(*this, declared, *types_));
+  return success();
+}
+
+void Executable::makeFunctions() {
+  functions_.reserve(program_.functions.size());
+  for (const bytecode::Function& function : program_.functions) {
+    const std::span<const uint64_t> code(program_.code.data() + function.codeOffset, function.codeSize);
+    const Staging staging = findStaging(code);
+    functions_.push_back({.code = code.data(),
+                          .scalarCount = function.scalarRegisterCount,
+                          .referenceCount = function.referenceRegisterCount,
+                          .scalarNeed = function.scalarRegisterCount + staging.scalars,
+                          .referenceNeed = function.referenceRegisterCount + staging.references});
+  }
+}
+
+Result<void> Executable::makeConstants() {
+  size_t bytes = 0;
+  for (const bytecode::Constant& constant : program_.constants)
+    bytes += sizeof(Tensor) + 8 * constant.extents.size();
+  constantObjects_.reset(new std::byte[bytes]);
+  std::byte* next = constantObjects_.get();
+  for (const bytecode::Constant& constant : program_.constants) {
+    if (constant.source == bytecode::ConstantSource::External)
+      return Error(
+          ErrorCode::Unsupported,
+          fmt::format("constant {} is in a parameter file, and none was given", constant.externalKey));
+    const auto rank = static_cast<uint32_t>(constant.extents.size());
+    auto* tensor = reinterpret_cast<Tensor*>(next);
+    next += sizeof(Tensor) + 8 * rank;
+    new (&tensor->count) std::atomic<Count>(kImmortalCount);
+    tensor->kind = ObjectKind::Tensor;
+    tensor->sizeClass = 0;
+    tensor->slotCount = 1;
+    tensor->tag = TensorTag::pack(constant.dtype, rank, 0, true);
+    tensor->scratch = 0;
+    tensor->owner = nullptr;
+    tensor->data = const_cast<std::byte*>(constant.bytes.data());
+    tensor->blockBytes = 0;
+    std::ranges::copy(constant.extents, tensor->extents());
+    constants_.push_back(tensor);
+  }
+  return success();
+}
+
+const EntryPoint* Executable::findEntryPoint(std::string_view name) const {
+  const auto found = std::ranges::find(entryPoints_, name,
+                                       [](const auto& entry) -> std::string_view { return entry->name(); });
+  return found == entryPoints_.end() ? nullptr : found->get();
+}
+
+uint32_t Executable::instructionStart(uint32_t function, uint32_t pc) const {
+  const bytecode::Function& declared = program_.functions[function];
+  std::span<const uint64_t> code(program_.code.data() + declared.codeOffset, declared.codeSize);
+  uint32_t start = 0;
+  for (;;) {
+    const uint32_t words = bytecode::instructionWordCount(code.subspan(start)).value();
+    if (pc < start + words) return start;
+    start += words;
+  }
+}
+
+ProgramLocation Executable::locate(uint32_t function, uint32_t pc) const {
+  using Position = bytecode::DebugInfo::Position;
+  ProgramLocation location;
+  location.function = program_.functions[function].name;
+  location.pc = pc;
+  const std::vector<Position>& positions = program_.debug.positions;
+  const auto after = std::ranges::upper_bound(
+      positions, std::pair(function, pc), {},
+      [](const Position& position) { return std::pair(position.function.value(), position.pc); });
+  if (after == positions.begin()) return location;
+  const Position& position = *std::prev(after);
+  if (position.function.value() != function || position.line == 0) return location;
+  location.file = program_.debug.files[position.file];
+  location.line = position.line;
+  location.column = position.column;
+  return location;
+}
+
+}  // namespace baton::vm

@@ -1,0 +1,148 @@
+// Objects: what a reference points to. Every object begins with the same 16 bytes; its
+// reference slots follow the header of its kind directly, so that releasing, sharing and
+// walking are written once for all kinds.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/dtype.h"
+
+namespace baton::vm {
+
+/// Kinds that need more than their memory given back come first (see needsFinish).
+enum class ObjectKind : uint8_t {
+  Free = 0,     ///< not an object: memory on a free list of its heap
+  Tensor = 1,   ///< dense row-major elements; slot 0 is the owner of its memory, or null
+  Storage = 2,  ///< a region of memory that tensors lie in
+  Cell = 3,     ///< a mutable cell: one slot, or one scalar
+  Adt = 4,      ///< a value of a data type or a tuple; `tag` is its constructor
+  Closure = 5,  ///< captures; `tag` is its function
+};
+
+/// Counts. A positive count is private to one context and not atomic. The sign bit is the
+/// *shared* bit: such an object is counted atomically, from kSharedCount upwards. An object
+/// of the immortal range is not counted at all: constants, and what would overflow.
+using Count = int32_t;
+inline constexpr Count kSharedCount = INT32_MIN;
+inline constexpr Count kImmortalBit = 1 << 30;
+inline constexpr Count kImmortalCount = kSharedCount + kImmortalBit + kImmortalBit / 2;
+inline constexpr uint32_t kMaxPrivateCount = 0x7fff0000u;
+
+constexpr bool isSharedCount(Count count) { return count < 0; }
+constexpr bool isImmortalCount(Count count) { return count < 0 && (count & kImmortalBit) != 0; }
+
+struct Object {
+  std::atomic<Count> count;
+  ObjectKind kind;
+  uint8_t sizeClass;   ///< of its heap; the heap's affair
+  uint16_t slotCount;  ///< references that it holds
+  uint32_t tag;        ///< Adt: constructor; Closure: function; Tensor: see TensorTag
+  uint32_t scratch;    ///< of walks that hold the object to themselves
+
+  // Free memory and dead objects are linked through the second half of the header.
+  Object* link() const {
+    Object* next;
+    std::memcpy(&next, &tag, sizeof next);
+    return next;
+  }
+  void setLink(Object* next) { std::memcpy(&tag, &next, sizeof next); }
+
+  Object** slots() { return reinterpret_cast<Object**>(this + 1); }
+  Object* const* slots() const { return reinterpret_cast<Object* const*>(this + 1); }
+  std::span<Object*> slotSpan() { return {slots(), slotCount}; }
+  /// Scalars of an Adt or a Closure, or the one of a Cell: after the slots.
+  uint64_t* scalars() { return reinterpret_cast<uint64_t*>(slots() + slotCount); }
+  const uint64_t* scalars() const { return reinterpret_cast<const uint64_t*>(slots() + slotCount); }
+
+  bool isShared() const { return isSharedCount(count.load(std::memory_order_relaxed)); }
+  bool isImmortal() const { return isImmortalCount(count.load(std::memory_order_relaxed)); }
+  /// Whether the reference in hand is the only one, so that nobody can see a change.
+  bool isUnique() const {
+    const Count now = count.load(std::memory_order_acquire);
+    return now == 1 || now == kSharedCount + 1;
+  }
+};
+static_assert(sizeof(Object) == 16);
+
+constexpr bool needsFinish(ObjectKind kind) { return kind <= ObjectKind::Cell; }
+
+/// Bits of a tensor's tag.
+struct TensorTag {
+  static constexpr uint32_t pack(DType dtype, uint32_t rank, uint32_t device, bool readOnly) {
+    return static_cast<uint32_t>(dtype) | rank << 8 | device << 16 | (readOnly ? 1u << 24 : 0);
+  }
+};
+
+struct Tensor : Object {
+  Object* owner;        ///< slot 0: a Storage or a Tensor whose memory this one looks at; null: its own
+  std::byte* data;      ///< never null
+  uint64_t blockBytes;  ///< of a block that this tensor gives back; 0: inline, or the owner's
+
+  DType dtype() const { return static_cast<DType>(tag & 0xff); }
+  uint32_t rank() const { return (tag >> 8) & 0xff; }
+  uint32_t device() const { return (tag >> 16) & 0xff; }
+  /// Whether the memory may never be written: constants and imported memory.
+  bool isReadOnly() const { return tag >> 24 & 1; }
+  int64_t* extents() { return reinterpret_cast<int64_t*>(this + 1); }
+  const int64_t* extents() const { return reinterpret_cast<const int64_t*>(this + 1); }
+  std::span<const int64_t> shape() const { return {extents(), rank()}; }
+  /// The extents were checked when the tensor was made: the count fits, though with a zero
+  /// among them a product on the way need not.
+  int64_t elementCount() const {
+    uint64_t product = 1;
+    for (int64_t extent : shape()) product *= static_cast<uint64_t>(extent);
+    return static_cast<int64_t>(product);
+  }
+  uint64_t sizeBytes() const {
+    return static_cast<uint64_t>(elementCount()) * static_cast<uint64_t>(baton::sizeBytes(dtype()));
+  }
+  /// Whether its memory is seen through this tensor alone and may be written.
+  bool isWritableInPlace() const {
+    return isUnique() && !isReadOnly() && (owner == nullptr || owner->isUnique());
+  }
+};
+static_assert(sizeof(Tensor) == 40);
+
+struct Storage : Object {
+  std::byte* data;
+  uint64_t sizeBytes;
+  uint64_t blockBytes;                       ///< as in Tensor
+  uint64_t alignment;                        ///< of the block
+  void (*release)(void* context) = nullptr;  ///< memory of somebody else: told when it is not used any more
+  void* context = nullptr;
+};
+
+/// All cells of a heap are on one list: they alone can make cycles.
+struct Cell : Object {
+  union {
+    Object* reference;
+    uint64_t scalar;
+  };
+  Cell* previous;
+  Cell* next;
+};
+
+inline Tensor* asTensor(Object* object) { return static_cast<Tensor*>(object); }
+inline Storage* asStorage(Object* object) { return static_cast<Storage*>(object); }
+inline Cell* asCell(Object* object) { return static_cast<Cell*>(object); }
+
+void retainSlow(Object* object);
+
+/// Adds a reference.
+inline void retain(Object* object) {
+  const Count now = object->count.load(std::memory_order_relaxed);
+  if (static_cast<uint32_t>(now) < kMaxPrivateCount) [[likely]]
+    object->count.store(now + 1, std::memory_order_relaxed);
+  else
+    retainSlow(object);
+}
+
+/// The value of a constructor without fields: one immortal object per tag, up to a limit.
+inline constexpr uint32_t kNullaryCount = 64;
+Object* nullaryAdt(uint32_t tag);
+
+}  // namespace baton::vm

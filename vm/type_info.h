@@ -1,0 +1,64 @@
+// Types as users see them: what baton_type points to. Built once, when an executable is
+// loaded, from its type table and its entry points.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "bytecode/program.h"
+
+namespace baton::vm {
+
+class Executable;
+class TypeTable;
+
+enum class TypeKind : uint8_t { Tensor = 0, Scalar = 1, Tuple = 2, Adt = 3, Closure = 4, Ref = 5 };
+
+/// Immutable; lives as long as its executable.
+struct TypeInfo {
+  const Executable* executable = nullptr;
+  TypeKind kind = TypeKind::Tensor;
+  DType dtype = DType::F32;                       ///< Tensor, Scalar
+  const bytecode::TypeDef* definition = nullptr;  ///< Tuple, Adt
+  uint32_t typeIndex = 0;                         ///< Tuple, Adt
+  uint32_t signature = 0;                         ///< Closure
+  std::vector<DimExpr> dims;                      ///< Tensor
+  std::vector<int64_t> extents;                   ///< Tensor; -1 where it is not one number
+  std::vector<std::string> extentTexts;           ///< Tensor
+  std::string text;                               ///< as in program text
+  /// Tuple, Adt: types of the fields by constructor, shared by all uses of the definition.
+  const std::vector<std::vector<TypeInfo>>* fields = nullptr;
+
+  bool isData() const { return kind == TypeKind::Tuple || kind == TypeKind::Adt; }
+  bool isList() const { return definition && definition->isList; }
+  size_t rank() const { return dims.size(); }
+};
+
+/// Whether a value of one type may be taken for one of the other: the same data types, down
+/// to the layout of their fields, wherever they are declared. Extents do not matter, and
+/// closures belong to their executable.
+bool isSameStructure(const TypeInfo& a, const TypeInfo& b);
+/// The same type, extents as written included.
+bool isSameType(const TypeInfo& a, const TypeInfo& b);
+
+class TypeTable {
+ public:
+  TypeTable(const Executable& executable, const bytecode::Program& program);
+  TypeTable(const TypeTable&) = delete;
+  TypeTable& operator=(const TypeTable&) = delete;
+
+  /// `symbols` are the names of the extents that are symbols; beyond them "?" is written.
+  TypeInfo describe(const bytecode::ValueType& type, const std::vector<std::string>& symbols) const;
+
+ private:
+  std::string kindText(const bytecode::Kind& kind) const;
+  std::string typeText(uint32_t index) const;
+
+  const Executable& executable_;
+  const bytecode::Program& program_;
+  std::deque<std::vector<std::vector<TypeInfo>>> fields_;  // by type
+};
+
+}  // namespace baton::vm
