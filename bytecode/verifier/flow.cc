@@ -14,30 +14,9 @@ namespace {
 
 // Limits against code made to be slow to check: real functions need two or three passes and
 // states that share nearly everything.
-constexpr uint64_t kWorkPerWord = 256;
-constexpr uint64_t kWorkFloor = uint64_t{1} << 22;
-constexpr size_t kMaxStateNodes = size_t{1} << 20;
-
-/// What the record of an instruction says of an operand's kind.
-struct OperandRule {
-  enum class Want : uint8_t { Any, Scalar, Reference } want = Want::Any;
-  DType dtype = DType::Bool;
-  KindTagValue tag = KindTagValue::Scalar;
-};
-
-OperandRule ruleOf(const OperandDesc& operand) {
-  using enum KindTagValue;
-  if (operand.of == "any") return {};
-  for (const auto& [name, tag] : {std::pair{"tensor", Tensor},
-                                  {"adt", Adt},
-                                  {"closure", Closure},
-                                  {"cell", Cell},
-                                  {"storage", Storage}})
-    if (operand.of == name) return {OperandRule::Want::Reference, DType::Bool, tag};
-  const auto dtype = parseDType(operand.of);
-  BATON_CHECK(dtype.has_value());
-  return {OperandRule::Want::Scalar, *dtype, Scalar};
-}
+constexpr uint64_t kWorkPerWord = 1024;
+constexpr uint64_t kWorkFloor = uint64_t{1} << 16;
+constexpr size_t kMaxStateNodes = size_t{1} << 19;
 
 const char* tagName(KindTagValue tag) {
   switch (tag) {
@@ -51,26 +30,6 @@ const char* tagName(KindTagValue tag) {
   }
   return "?";
 }
-
-/// Marks registers within one instruction, without clearing between instructions.
-class Stamps {
- public:
-  void next() { ++now_; }
-  /// Whether it was marked already.
-  bool mark(RegisterBank bank, uint32_t index) {
-    std::vector<uint64_t>& stamps = stamps_[static_cast<int>(bank)];
-    if (index >= stamps.size()) stamps.resize(index + 1, 0);
-    return std::exchange(stamps[index], now_) == now_;
-  }
-  bool isMarked(RegisterBank bank, uint32_t index) const {
-    const std::vector<uint64_t>& stamps = stamps_[static_cast<int>(bank)];
-    return index < stamps.size() && stamps[index] == now_;
-  }
-
- private:
-  std::vector<uint64_t> stamps_[2];
-  uint64_t now_ = 0;
-};
 
 class FlowCheck {
  public:
@@ -86,7 +45,7 @@ class FlowCheck {
         in_(structure.blocks.size()) {}
 
   void run() {
-    tables_.work = 0;
+    tables_.work = tables_.pool.work = 0;
     if (!findFixpoint())
       return reporter_.report(
           Rule::Complexity, "the flow of values needs more steps or memory than the verifier allows", index_);
@@ -108,7 +67,7 @@ class FlowCheck {
   }
 
   RegisterState entryState() {
-    RegisterState state(pool_);
+    RegisterState state(tables_.pool);
     uint32_t next[2] = {0, 0};
     if (function_.isClosure)
       state.set(RegisterBank::Reference, next[1]++,
@@ -159,7 +118,8 @@ class FlowCheck {
         else if (!in_[successor]->joinWith(out, tables_.kinds))
           continue;
         pending.insert(rank_[successor]);
-        if (tables_.work + pool_.work > workLimit || pool_.liveCount() > kMaxStateNodes) return false;
+        if (tables_.work + tables_.pool.work > workLimit || tables_.pool.liveCount() > kMaxStateNodes)
+          return false;
       }
     }
     return true;
@@ -182,8 +142,8 @@ class FlowCheck {
   }
 
   void step(const InstructionDesc& desc, InstructionView view, RegisterState& state, Typing& typing) {
-    stamps_.next();
-    const std::vector<OperandRule>& rules = rulesOf(desc);
+    tables_.stamps.next();
+    const std::vector<OperandRule>& rules = tables_.operandRules.of(desc);
     size_t rule = 0;
     forEachOperand(desc, view, [&](const OperandDesc& operand, uint32_t unit, uint32_t count) {
       const OperandRule& wanted = rules[rule++];
@@ -216,20 +176,13 @@ class FlowCheck {
   }
   static char letterOf(RegisterBank bank) { return bank == RegisterBank::Scalar ? 's' : 'r'; }
 
-  const std::vector<OperandRule>& rulesOf(const InstructionDesc& desc) {
-    std::vector<OperandRule>& rules = rules_[&desc - allInstructionDescs().data()];
-    if (rules.size() != desc.operands.size())
-      for (const OperandDesc& operand : desc.operands) rules.push_back(ruleOf(operand));
-    return rules;
-  }
-
   /// One operand that is read: defined, not moved, of the kind that the record says.
   void read(const OperandDesc& operand, const OperandRule& wanted, uint16_t raw, Typing& typing) {
     const RegisterBank bank = bankOf(operand);
     const uint32_t number = raw & 0x7fff;
     const char letter = letterOf(bank);
-    const bool wasMovedHere = stamps_.isMarked(bank, number);
-    if (raw & 0x8000) stamps_.mark(bank, number);
+    const bool wasMovedHere = tables_.stamps.isMarked(bank, number);
+    if (raw & 0x8000) tables_.stamps.mark(bank, number);
     if (wasMovedHere)
       return typing.fail(Rule::UseAfterMove, [&] {
         return fmt::format("{}{} is read after an operand of the same instruction was its last use", letter,
@@ -263,7 +216,7 @@ class FlowCheck {
 
   void writeResults(const InstructionDesc& desc, InstructionView view, const std::vector<OperandRule>& rules,
                     RegisterState& state, Typing& typing) {
-    stamps_.next();
+    tables_.stamps.next();
     for (const Typing::Pending& result : typing.pending())
       write(result.bank, result.index, tables_.kinds.valueOf(result.kind), state, typing);
     size_t rule = 0;
@@ -272,7 +225,7 @@ class FlowCheck {
       if (!isDef(operand.kind)) return;
       for (uint32_t i = 0; i < count; ++i) {
         const uint32_t number = view.unit16(unit + i) & 0x7fff;
-        if (stamps_.isMarked(bankOf(operand), number)) continue;  // the hook gave it a kind
+        if (tables_.stamps.isMarked(bankOf(operand), number)) continue;  // the hook gave it a kind
         const bool isKnown = wanted.want == OperandRule::Want::Scalar;
         write(bankOf(operand), number, isKnown ? tables_.kinds.valueOf(Kind::scalar(wanted.dtype)) : kUnknown,
               state, typing);
@@ -281,7 +234,7 @@ class FlowCheck {
   }
 
   void write(RegisterBank bank, uint32_t number, RegisterValue value, RegisterState& state, Typing& typing) {
-    if (stamps_.mark(bank, number))
+    if (tables_.stamps.mark(bank, number))
       typing.fail(Rule::DuplicateResult,
                   [&] { return fmt::format("{}{} is defined twice", letterOf(bank), number); });
     else if (bank == RegisterBank::Reference && state.get(bank, number) >= kFirstKind)
@@ -299,12 +252,8 @@ class FlowCheck {
   const std::vector<CodeBlock>& blocks_;
   SharedTables& tables_;
   Reporter& reporter_;
-  StatePool pool_;  // before the states
   std::vector<std::optional<RegisterState>> in_;
   std::vector<uint32_t> sequence_, rank_;
-  Stamps stamps_;
-  std::vector<std::vector<OperandRule>> rules_ =
-      std::vector<std::vector<OperandRule>>(allInstructionDescs().size());
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Kinds of everything that instructions refer to, by bank; made once, so that checking an
-// instruction costs no more than its own length.
+// What the flow analysis of all functions shares: kinds of everything that instructions refer
+// to, by bank, made once, so that checking an instruction costs no more than its own length.
 #pragma once
 
 #include <vector>
@@ -7,6 +7,8 @@
 #include "bytecode/message_template.h"
 #include "bytecode/program.h"
 #include "bytecode/verifier/kinds_table.h"
+#include "bytecode/verifier/operand_rules.h"
+#include "bytecode/verifier/stamps.h"
 
 namespace baton::bytecode {
 
@@ -34,6 +36,9 @@ class SharedTables {
   explicit SharedTables(const Program& program);
 
   KindsTable kinds;
+  const OperandRules operandRules;
+  StatePool pool;
+  Stamps stamps;
   /// Steps of the analysis so far, beside those that StatePool counts.
   uint64_t work = 0;
 

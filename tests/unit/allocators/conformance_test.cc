@@ -1,63 +1,11 @@
 // What every allocator promises, asked of all of them.
 #include <catch2/catch.hpp>
-#include <cstring>
-#include <random>
-#include <thread>
 
 #include "tests/unit/allocators/allocator_stacks.h"
+#include "tests/unit/allocators/exercise.h"
 
 namespace baton {
 namespace {
-
-struct Block {
-  std::byte* data = nullptr;
-  size_t sizeBytes = 0;
-  size_t alignment = 1;
-  std::byte pattern{};
-};
-
-Block take(Allocator& allocator, size_t sizeBytes, size_t alignment, uint8_t pattern) {
-  Result<void*> data = allocator.allocate(sizeBytes, alignment);
-  if (!data.has_value()) throw std::runtime_error(data.error().message());
-  Block block{static_cast<std::byte*>(data.value()), sizeBytes, alignment, std::byte{pattern}};
-  std::memset(block.data, pattern, sizeBytes);
-  return block;
-}
-
-bool isIntact(const Block& block) {
-  for (size_t i = 0; i < block.sizeBytes; ++i)
-    if (block.data[i] != block.pattern) return false;
-  return true;
-}
-
-void give(Allocator& allocator, const Block& block) {
-  allocator.release(block.data, block.sizeBytes, block.alignment);
-}
-
-// Takes and gives back at random, checking contents; returns false when some were damaged.
-bool exercise(Allocator& allocator, uint32_t seed, int steps) {
-  std::mt19937 random(seed);
-  std::vector<Block> blocks;
-  bool intact = true;
-  for (int step = 0; step < steps; ++step) {
-    if (blocks.size() < 150 && (blocks.empty() || random() % 5 < 3)) {
-      const uint32_t bits = random() % 18;
-      const size_t size = random() % (size_t{2} << bits);
-      blocks.push_back(take(allocator, size, size_t{1} << random() % 8, static_cast<uint8_t>(random())));
-    } else {
-      const size_t index = random() % blocks.size();
-      intact = intact && isIntact(blocks[index]);
-      give(allocator, blocks[index]);
-      blocks[index] = blocks.back();
-      blocks.pop_back();
-    }
-  }
-  for (const Block& block : blocks) {
-    intact = intact && isIntact(block);
-    give(allocator, block);
-  }
-  return intact;
-}
 
 TEST_CASE("blocks of every size are aligned as asked, and hold their contents") {
   const std::string name = GENERATE(from_range(allocatorStackNames()));
@@ -163,27 +111,6 @@ TEST_CASE("a steady state asks the system for nothing") {
   }
   CHECK(asked > 0);
   CHECK(allocator.statistics().systemAllocationCount == asked);
-}
-
-TEST_CASE("allocators for several threads serve them at once", "[threads]") {
-  const std::string name = GENERATE(from_range(allocatorStackNames()));
-  AllocatorStack stack(name);
-  if (!stack.threadSafe) return;
-  INFO(name);
-  Allocator& allocator = stack.top();
-  std::atomic<int> damaged{0};
-  std::vector<std::thread> threads;
-  for (uint32_t i = 0; i < 3; ++i)
-    threads.emplace_back([&, i] {
-      if (!exercise(allocator, i, 1500)) ++damaged;
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(damaged == 0);
-  const MemoryStatistics statistics = allocator.statistics();
-  CHECK(statistics.inUseBytes == 0);
-  CHECK(statistics.allocationCount == statistics.releaseCount);
-  allocator.trim();
-  CHECK(allocator.statistics().reservedBytes == 0);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <random>
-#include <thread>
 
 #include "tests/unit/allocators/allocator_stacks.h"
 
@@ -187,44 +186,6 @@ TEST_CASE("fronts obey a trim of the backend when they next come to it") {
   busy.release(aligned, 100, 128);
   pool.backend.trim();
   CHECK(pool.backend.statistics().reservedBytes == 0);
-}
-
-TEST_CASE("fronts on several threads share one backend", "[threads]") {
-  Pool pool;
-  std::vector<std::thread> threads;
-  std::atomic<int> damaged{0};
-  for (uint32_t seed = 0; seed < 3; ++seed)
-    threads.emplace_back([&, seed] {
-      PoolAllocator front(pool.backend);
-      std::mt19937 random(seed);
-      std::vector<std::pair<unsigned char*, size_t>> blocks;
-      for (int step = 0; step < 4000; ++step) {
-        if (blocks.size() < 100 && random() % 2) {
-          const size_t size = 1 + random() % (size_t{1} << random() % 19);
-          auto* data = static_cast<unsigned char*>(front.allocate(size, 64).value());
-          data[0] = data[size - 1] = static_cast<unsigned char>(seed);
-          blocks.emplace_back(data, size);
-        } else if (!blocks.empty()) {
-          const size_t index = random() % blocks.size();
-          const auto [data, size] = blocks[index];
-          if (data[0] != seed || data[size - 1] != seed) ++damaged;
-          if (random() % 8 == 0)
-            pool.backend.release(data, size, 64);
-          else
-            front.release(data, size, 64);
-          blocks[index] = blocks.back();
-          blocks.pop_back();
-        }
-        if (step % 1000 == 0) front.trim();
-        if (step % 100 == 0) (void)pool.backend.statistics();
-      }
-      for (const auto& [data, size] : blocks) front.release(data, size, 64);
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(damaged == 0);
-  CHECK(pool.backend.statistics().inUseBytes == 0);
-  pool.backend.trim();
-  CHECK(pool.system.statistics().inUseBytes == 0);
 }
 
 }  // namespace

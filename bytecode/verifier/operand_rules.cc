@@ -1,0 +1,32 @@
+#include "bytecode/verifier/operand_rules.h"
+
+#include "base/error.h"
+
+namespace baton::bytecode {
+
+namespace {
+
+OperandRule ruleOf(const OperandDesc& operand) {
+  using enum KindTagValue;
+  if (operand.of == "any") return {};
+  for (const auto& [name, tag] : {std::pair{"tensor", Tensor},
+                                  {"adt", Adt},
+                                  {"closure", Closure},
+                                  {"cell", Cell},
+                                  {"storage", Storage}})
+    if (operand.of == name) return {OperandRule::Want::Reference, DType::Bool, tag};
+  const auto dtype = parseDType(operand.of);
+  BATON_CHECK(dtype.has_value());
+  return {OperandRule::Want::Scalar, *dtype, Scalar};
+}
+
+}  // namespace
+
+OperandRules::OperandRules() {
+  for (const InstructionDesc& desc : allInstructionDescs()) {
+    auto& rules = rules_.emplace_back();
+    for (const OperandDesc& operand : desc.operands) rules.push_back(ruleOf(operand));
+  }
+}
+
+}  // namespace baton::bytecode
