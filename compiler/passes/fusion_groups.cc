@@ -157,7 +157,8 @@ bool GroupFinder::isRepeatedBy(uint32_t index, uint32_t user) const {
   switch (node.op->fusion) {
     case FusionKind::Elementwise:
     case FusionKind::Broadcast:
-      return node.isTuple || nodes_[index].isTuple || !sameDims(typeOf(index), typeOf(user));
+      // What is computed once for a row is not repeated within it.
+      return nodes_[index].isTuple || !isRowShape(typeOf(index), typeOf(user));
     case FusionKind::Injective: return true;
     // One that gives as much as it takes (softmax) reads its operand several times.
     case FusionKind::Reduction: return nodes_[index].isTuple || sameDims(typeOf(index), typeOf(user));
