@@ -3,7 +3,7 @@
 class BinaryOperator<string name, DTypeClass types, string stem, string formula, string summary>
     : Operator<name, [Input<"first operand", types>, Input<"second operand", types>], stem> {
   let Fusion = Broadcast;
-  let Lowering = Element;
+  let Lowering = Scalar;
   let Structure = "binary";
   let Dims = "broadcast";
   let Formula = formula;
@@ -56,7 +56,7 @@ def : ComparisonOperator<"greater_equal", "greaterEqual", "a >= b", "Whether a i
 
 def : Operator<"where", [Input<"condition", Bool>, Input<"first operand", AnyType>, Input<"second operand", AnyType>], "where"> {
   let Fusion = Broadcast;
-  let Lowering = Element;
+  let Lowering = Scalar;
   let Values = "where";
   let Summary = "Elements of one of two tensors, chosen by a condition; all three broadcast";
   let Formula = "condition ? a : b";

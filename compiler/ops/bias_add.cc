@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -31,6 +33,27 @@ Result<std::vector<TensorDims>> biasAddDims(const OpCall& call, DimsContext& con
                   fmt::format("nn.bias_add: dimension {} of the data ({{0}}) does not match the bias ({{1}})",
                               axis)));
   return std::vector<TensorDims>{std::move(result)};
+}
+
+Result<loop::Value> biasAddElement(ElementContext& context, std::span<const loop::Value> index) {
+  BATON_TRY_ASSIGN(const int axis,
+                   normaliseAxis(context.call(), "axis", BiasAddAttrs{*context.call().attrs}.axis(),
+                                 static_cast<int>(index.size())));
+  BATON_TRY_ASSIGN(const loop::Value data, context.read(0, index));
+  BATON_TRY_ASSIGN(const loop::Value bias, context.read(1, {index[static_cast<size_t>(axis)]}));
+  const loop::Value inputs[] = {data, bias};
+  return addScalar({context.builder(), context.call(), context.wantedType()}, inputs);
+}
+Result<void> biasAddReference(ReferenceCall& call) {
+  const DType type = call.results[0].dtype;
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call.call, "axis", BiasAddAttrs{*call.call.attrs}.axis(),
+                                                 static_cast<int>(call.results[0].shape.size())));
+  const DType types[] = {type, type};
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    const uint64_t inputs[] = {call.load(0, index), call.load(1, index[static_cast<size_t>(axis)])};
+    call.store(0, index, addReference({call.call, types, type}, inputs).value());
+  });
+  return success();
 }
 
 }  // namespace baton::ops

@@ -1,7 +1,12 @@
 // cast, cast_like and reinterpret: the same elements in another type.
+#include <cmath>
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -60,6 +65,39 @@ std::optional<std::vector<DimExpr>> castValues(const OpCall& call, DimsContext& 
   for (const DimExpr& value : *values)
     if (!fitsDType(context, value, to)) return std::nullopt;
   return *values;
+}
+
+loop::Value castScalar(const ScalarContext& context, std::span<const loop::Value> inputs) {
+  return loop::cast(inputs[0], context.resultType);
+}
+Result<uint64_t> castReference(const ScalarReferenceCall& call, std::span<const uint64_t> inputs) {
+  return convertScalar(inputs[0], call.inputTypes[0], call.resultType);
+}
+
+Result<loop::Value> castLikeElement(ElementContext& context, std::span<const loop::Value> index) {
+  BATON_TRY_ASSIGN(const loop::Value value, context.read(0, index));
+  return loop::cast(value, context.wantedType());
+}
+Result<void> castLikeReference(ReferenceCall& call) {
+  const int64_t count = elementCount(call.inputs[0].shape);
+  for (int64_t i = 0; i < count; ++i)
+    call.store(0, i, convertScalar(call.load(0, i), call.inputs[0].dtype, call.results[0].dtype));
+  return success();
+}
+
+loop::Value reinterpretScalar(const ScalarContext& context, std::span<const loop::Value> inputs) {
+  return loop::bitcast(inputs[0], context.resultType);
+}
+/// From one type to another of the same size: all NaNs are the canonical one.
+Result<uint64_t> reinterpretReference(const ScalarReferenceCall& call, std::span<const uint64_t> inputs) {
+  std::byte memory[8];
+  const DType from = call.inputTypes[0];
+  uint64_t bits = inputs[0];
+  const bool isNan =
+      isFloat(from) && std::isnan(scalarFromBits<double>(convertScalar(bits, from, DType::F64)));
+  if (isNan) bits = convertScalar(scalarBits(std::numeric_limits<double>::quiet_NaN()), DType::F64, from);
+  storeScalar(memory, from, bits);
+  return loadScalar(memory, call.resultType);
 }
 
 }  // namespace baton::ops

@@ -3,6 +3,9 @@
 
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/layout.h"
+#include "compiler/ops/loop_nest.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -108,6 +111,75 @@ Result<std::vector<TensorDims>> stackDims(const OpCall& call, DimsContext& conte
 std::optional<std::vector<DimExpr>> stackValues(const OpCall& call, DimsContext& context,
                                                 const TensorDims& result) {
   return concatenateValues(call, context, result);
+}
+
+namespace {
+
+using loop::Value;
+
+}  // namespace
+
+Result<void> concatenateNest(NestContext& context) {
+  BATON_TRY_ASSIGN(const int axis,
+                   normaliseAxis(context.call(), "axis", ConcatenateAttrs{*context.call().attrs}.axis(),
+                                 static_cast<int>(context.resultDims().size())));
+  Emitter& emitter = context.emitter();
+  DimExpr start;
+  for (size_t input = 0; input < context.inputCount(); ++input) {
+    const auto extents = context.inputDims(input);
+    const Value offset = emitter.dim(start);
+    BATON_TRY(forEachIndex(emitter, extents, {}, [&](std::span<const Value> index) -> Result<void> {
+      BATON_TRY_ASSIGN(const Value value, context.read(input, index));
+      std::vector<Value> at(index.begin(), index.end());
+      at[static_cast<size_t>(axis)] = emitter.add(at[static_cast<size_t>(axis)], offset);
+      return context.sink(at, value);
+    }));
+    start = start + extents[static_cast<size_t>(axis)];
+  }
+  return success();
+}
+
+Result<void> concatenateReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call.call, "axis", ConcatenateAttrs{*call.call.attrs}.axis(),
+                                                 static_cast<int>(call.results[0].shape.size())));
+  int64_t start = 0;
+  for (size_t input = 0; input < call.inputs.size(); ++input) {
+    forEachPosition(call.inputs[input].shape, [&](std::span<const int64_t> index) {
+      std::vector<int64_t> at(index.begin(), index.end());
+      at[static_cast<size_t>(axis)] += start;
+      call.store(0, at, call.load(input, index));
+    });
+    start += call.extent(input, static_cast<size_t>(axis));
+  }
+  return success();
+}
+
+Result<void> stackNest(NestContext& context) {
+  BATON_TRY_ASSIGN(const int axis, newAxis(context.call(), StackAttrs{*context.call().attrs}.axis(),
+                                           static_cast<int>(context.resultDims().size()) - 1));
+  Emitter& emitter = context.emitter();
+  for (size_t input = 0; input < context.inputCount(); ++input) {
+    BATON_TRY(forEachIndex(emitter, context.inputDims(input), {},
+                           [&](std::span<const Value> index) -> Result<void> {
+                             BATON_TRY_ASSIGN(const Value value, context.read(input, index));
+                             std::vector<Value> at(index.begin(), index.end());
+                             at.insert(at.begin() + axis, emitter.number(static_cast<int64_t>(input)));
+                             return context.sink(at, value);
+                           }));
+  }
+  return success();
+}
+
+Result<void> stackReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const int axis, newAxis(call.call, StackAttrs{*call.call.attrs}.axis(),
+                                           static_cast<int>(call.results[0].shape.size()) - 1));
+  for (size_t input = 0; input < call.inputs.size(); ++input)
+    forEachPosition(call.inputs[input].shape, [&](std::span<const int64_t> index) {
+      std::vector<int64_t> at(index.begin(), index.end());
+      at.insert(at.begin() + axis, static_cast<int64_t>(input));
+      call.store(0, at, call.load(input, index));
+    });
+  return success();
 }
 
 }  // namespace baton::ops

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -180,6 +182,101 @@ std::optional<std::vector<DimExpr>> shapeOfValues(const OpCall&, DimsContext& co
                                                   const TensorDims& result) {
   if (!valueCount(result)) return std::nullopt;
   return copyDims(context, 0);
+}
+
+namespace {
+
+using loop::Value;
+
+void fillWith(ReferenceCall& call, uint64_t bits) {
+  const int64_t count = elementCount(call.results[0].shape);
+  for (int64_t i = 0; i < count; ++i) call.store(0, i, bits);
+}
+
+}  // namespace
+
+Result<Value> zerosElement(ElementContext& context, std::span<const Value>) {
+  return context.builder().constant(context.wantedType(), 0.0);
+}
+Result<void> zerosReference(ReferenceCall& call) {
+  fillWith(call, 0);
+  return success();
+}
+
+Result<Value> onesElement(ElementContext& context, std::span<const Value>) {
+  return context.builder().constant(context.wantedType(), 1.0);
+}
+Result<void> onesReference(ReferenceCall& call) {
+  fillWith(call, convertScalar(1, DType::I64, call.results[0].dtype));
+  return success();
+}
+
+Result<Value> fullElement(ElementContext& context, std::span<const Value>) {
+  BATON_TRY_ASSIGN(const Value value, context.read(0, {}));
+  return loop::cast(value, context.wantedType());
+}
+Result<void> fullReference(ReferenceCall& call) {
+  fillWith(call, convertScalar(call.load(0, 0), call.inputs[0].dtype, call.results[0].dtype));
+  return success();
+}
+
+Result<Value> fullLikeElement(ElementContext& context, std::span<const Value>) {
+  BATON_TRY_ASSIGN(const Value value, context.read(1, {}));
+  return loop::cast(value, context.wantedType());
+}
+Result<void> fullLikeReference(ReferenceCall& call) {
+  fillWith(call, convertScalar(call.load(1, 0), call.inputs[1].dtype, call.results[0].dtype));
+  return success();
+}
+
+/// In the type of the inputs (f32 for storage types), then cast.
+Result<Value> arangeElement(ElementContext& context, std::span<const Value> index) {
+  BATON_TRY_ASSIGN(const Value start, context.read(0, {}));
+  BATON_TRY_ASSIGN(const Value step, context.read(2, {}));
+  const DType wide = accumulationType(context.inputType(0));
+  const Value value = widen(start) + loop::cast(index[0], wide) * widen(step);
+  return loop::cast(value, context.wantedType());
+}
+Result<void> arangeReference(ReferenceCall& call) {
+  const DType type = call.inputs[0].dtype;
+  const DType wide = accumulationType(type);
+  const int64_t count = elementCount(call.results[0].shape);
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t operands[] = {convertScalar(call.load(0, 0), type, wide),
+                                 convertScalar(scalarBits(i), DType::I64, wide),
+                                 convertScalar(call.load(2, 0), type, wide)};
+    const uint64_t value = computeScalar(
+        wide, operands,
+        [](auto start, auto n, auto step) {
+          using T = decltype(start);
+          if constexpr (std::is_floating_point_v<T>)
+            return start + n * step;
+          else if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(static_cast<uint64_t>(start) +
+                                  static_cast<uint64_t>(n) * static_cast<uint64_t>(step));
+          else
+            return start;
+        },
+        std::make_index_sequence<3>());
+    call.store(0, i, convertScalar(value, wide, call.results[0].dtype));
+  }
+  return success();
+}
+
+Result<Value> shapeOfElement(ElementContext& context, std::span<const Value> index) {
+  Emitter& emitter = context.emitter();
+  Value result = emitter.number(0);
+  const auto dims = context.inputDims(0);
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    result = loop::select(loop::equal(index[0], emitter.number(static_cast<int64_t>(axis))),
+                          emitter.dim(dims[axis]), result);
+  return loop::cast(result, context.wantedType());
+}
+Result<void> shapeOfReference(ReferenceCall& call) {
+  for (size_t axis = 0; axis < call.inputs[0].shape.size(); ++axis)
+    call.store(0, static_cast<int64_t>(axis),
+               convertScalar(scalarBits(call.extent(0, axis)), DType::I64, call.results[0].dtype));
+  return success();
 }
 
 }  // namespace baton::ops

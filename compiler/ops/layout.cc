@@ -5,6 +5,8 @@
 
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/layout.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -136,6 +138,71 @@ std::optional<std::vector<DimExpr>> reverseValues(const OpCall&, DimsContext& co
   const std::vector<DimExpr>* values = context.values(0);
   if (values == nullptr || !valueCount(result)) return std::nullopt;
   return std::vector<DimExpr>(values->rbegin(), values->rend());
+}
+
+namespace {
+
+using loop::Value;
+
+}  // namespace
+
+Result<Value> transposeElement(ElementContext& context, std::span<const Value> index) {
+  BATON_TRY_ASSIGN(const std::vector<int> axes,
+                   transposedAxes(context.call(), static_cast<int>(index.size())));
+  std::vector<Value> at(index.begin(), index.end());
+  for (size_t i = 0; i < axes.size(); ++i) at[static_cast<size_t>(axes[i])] = index[i];
+  return context.read(0, at);
+}
+Result<void> transposeReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const std::vector<int> axes,
+                   transposedAxes(call.call, static_cast<int>(call.inputs[0].shape.size())));
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> at(index.size());
+    for (size_t i = 0; i < axes.size(); ++i) at[static_cast<size_t>(axes[i])] = index[i];
+    call.store(0, index, call.load(0, at));
+  });
+  return success();
+}
+
+Result<Value> expandDimsElement(ElementContext& context, std::span<const Value> index) {
+  const ExpandDimsAttrs attrs{*context.call().attrs};
+  BATON_TRY_ASSIGN(const int axis,
+                   newAxis(context.call(), attrs.axis(), static_cast<int>(context.inputDims(0).size())));
+  std::vector<Value> at(index.begin(), index.end());
+  at.erase(at.begin() + axis, at.begin() + axis + attrs.numNewaxis());
+  return context.read(0, at);
+}
+
+Result<Value> squeezeElement(ElementContext& context, std::span<const Value> index) {
+  BATON_TRY_ASSIGN(const std::vector<bool> isSqueezed,
+                   squeezedAxes(context.call(), static_cast<int>(context.inputDims(0).size())));
+  std::vector<Value> at;
+  size_t next = 0;
+  for (const bool squeezes : isSqueezed) at.push_back(squeezes ? context.emitter().number(0) : index[next++]);
+  return context.read(0, at);
+}
+
+Result<Value> reverseElement(ElementContext& context, std::span<const Value> index) {
+  BATON_TRY_ASSIGN(const int axis,
+                   normaliseAxis(context.call(), "axis", ReverseAttrs{*context.call().attrs}.axis(),
+                                 static_cast<int>(index.size())));
+  Emitter& emitter = context.emitter();
+  std::vector<Value> at(index.begin(), index.end());
+  const auto reversed = static_cast<size_t>(axis);
+  const Value last = emitter.dim(context.inputDims(0)[reversed] - DimExpr::constant(1));
+  at[reversed] = emitter.sub(last, index[reversed]);
+  return context.read(0, at);
+}
+Result<void> reverseReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call.call, "axis", ReverseAttrs{*call.call.attrs}.axis(),
+                                                 static_cast<int>(call.inputs[0].shape.size())));
+  const auto reversed = static_cast<size_t>(axis);
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> at(index.begin(), index.end());
+    at[reversed] = call.extent(0, reversed) - 1 - index[reversed];
+    call.store(0, index, call.load(0, at));
+  });
+  return success();
 }
 
 }  // namespace baton::ops

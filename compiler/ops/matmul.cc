@@ -1,7 +1,12 @@
 // Matrix products.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/product_nest.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -116,6 +121,205 @@ Result<std::vector<TensorDims>> batchMatmulDims(const OpCall& call, DimsContext&
       broadcastExtent(context, a[0], b[0],
                       "nn.batch_matmul: batches of {0} and of {1} matrices do not broadcast", {a[0], b[0]}));
   return std::vector<TensorDims>{{{std::move(batch), a[3 - aInner], b[3 - bInner]}}};
+}
+
+namespace {
+
+using loop::Value;
+
+/// Splits a number of a row into an index over several axes.
+std::vector<Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, Value row) {
+  std::vector<Value> index(extents.size(), row);
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    if (axis == 0) {
+      index[0] = row;
+      break;
+    }
+    const Value extent = emitter.dim(extents[axis]);
+    index[axis] = emitter.floorMod(row, extent);
+    row = emitter.floorDiv(row, extent);
+  }
+  return index;
+}
+
+/// A tensor of any rank times a matrix: all leading axes are rows.
+Result<void> productOfRows(NestContext& context, bool transposesRight) {
+  const auto data = context.inputDims(0);
+  const std::vector<DimExpr> leading(data.begin(), data.end() - 1);
+  ProductSpec spec;
+  spec.rows = product(leading);
+  spec.inner = data.back();
+  spec.columns = context.resultDims().back();
+  spec.isColumnContiguous = !transposesRight;
+  spec.left = [&context, leading](std::span<const Value>, Value row, Value inner) {
+    std::vector<Value> index = splitRow(context.emitter(), leading, row);
+    index.push_back(inner);
+    return context.read(0, index);
+  };
+  spec.right = [&context, transposesRight](const PanelPosition& at) {
+    return transposesRight ? context.read(1, {at.column, at.inner}) : context.read(1, {at.inner, at.column});
+  };
+  spec.index = [&context, leading](std::span<const Value>, Value row, Value column) {
+    std::vector<Value> index = splitRow(context.emitter(), leading, row);
+    index.push_back(column);
+    return index;
+  };
+  return writeProduct(context, std::move(spec));
+}
+
+/// Matrices with their leading axes as batches; `right` may lack them, or have one for all.
+Result<void> productOfBatches(NestContext& context, bool transposesLeft, bool transposesRight) {
+  const auto left = context.inputDims(0);
+  const auto right = context.inputDims(1);
+  const auto result = context.resultDims();
+  ProductSpec spec;
+  spec.batch.assign(result.begin(), result.end() - 2);
+  spec.rows = result[result.size() - 2];
+  spec.columns = result.back();
+  spec.inner = transposesLeft ? left[left.size() - 2] : left.back();
+  spec.isColumnContiguous = !transposesRight;
+  // Axes of batches broadcast.
+  const auto batchOf = [&context](std::span<const DimExpr> own, std::span<const DimExpr> wanted,
+                                  std::span<const Value> batch) {
+    std::vector<Value> index;
+    const size_t count = own.size() - 2;
+    Emitter& emitter = context.emitter();
+    for (size_t axis = 0; axis < count; ++axis) {
+      const Value position = batch[batch.size() - count + axis];
+      const DimExpr& extent = own[axis];
+      DimsContext& known = context.relations();
+      if (known.decide(extent, Relation::Eq, wanted[wanted.size() - 2 - count + axis]) == Truth::True ||
+          known.decide(extent, Relation::Ne, DimExpr::constant(1)) == Truth::True) {
+        index.push_back(position);
+        continue;
+      }
+      const Value isWide = emitter.at(
+          0, [&] { return loop::cast(loop::notEqual(emitter.dim(extent), emitter.number(1)), DType::I64); });
+      index.push_back(emitter.mul(position, isWide));
+    }
+    return index;
+  };
+  spec.left = [&context, left, result, batchOf, transposesLeft](std::span<const Value> batch, Value row,
+                                                                Value inner) {
+    std::vector<Value> index = batchOf(left, result, batch);
+    index.insert(index.end(), {transposesLeft ? inner : row, transposesLeft ? row : inner});
+    return context.read(0, index);
+  };
+  spec.right = [&context, right, result, batchOf, transposesRight](const PanelPosition& at) {
+    std::vector<Value> index = batchOf(right, result, at.batch);
+    index.insert(index.end(),
+                 {transposesRight ? at.column : at.inner, transposesRight ? at.inner : at.column});
+    return context.read(1, index);
+  };
+  spec.index = [](std::span<const Value> batch, Value row, Value column) {
+    std::vector<Value> index(batch.begin(), batch.end());
+    index.insert(index.end(), {row, column});
+    return index;
+  };
+  return writeProduct(context, std::move(spec));
+}
+
+/// acc = fma(a, b, acc) in ascending order of the reduced index, in the type of accumulation.
+/// Strides are in elements.
+struct PlainMatrix {
+  size_t input;
+  int64_t start;
+  int64_t rowStride;
+  int64_t innerStride;
+};
+template <class T>
+T plainDot(const std::vector<T>& a, const std::vector<T>& b, const PlainMatrix& left,
+           const PlainMatrix& right, int64_t row, int64_t column, int64_t count) {
+  T sum{};
+  for (int64_t k = 0; k < count; ++k) {
+    const T x = a[static_cast<size_t>(left.start + row * left.rowStride + k * left.innerStride)];
+    const T y = b[static_cast<size_t>(right.start + column * right.rowStride + k * right.innerStride)];
+    if constexpr (std::is_floating_point_v<T>)
+      sum = std::fma(x, y, sum);
+    else
+      sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x) * static_cast<uint64_t>(y));
+  }
+  return sum;
+}
+
+/// For each of `batches` pairs of matrices (of which `starts` says where they begin).
+Result<void> plainProduct(ReferenceCall& call, int64_t batches, int64_t rows, int64_t columns, int64_t inner,
+                          const std::function<std::pair<PlainMatrix, PlainMatrix>(int64_t)>& matrices) {
+  const DType wide = accumulationType(call.results[0].dtype);
+  dispatchDType(wide, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+      const auto numbers = [&](size_t input) {
+        std::vector<T> out;
+        for (int64_t i = 0; i < elementCount(call.inputs[input].shape); ++i)
+          out.push_back(
+              scalarFromBits<T>(convertScalar(call.load(input, i), call.inputs[input].dtype, wide)));
+        return out;
+      };
+      const std::vector<T> a = numbers(0);
+      const std::vector<T> b = numbers(1);
+      int64_t at = 0;
+      for (int64_t batch = 0; batch < batches; ++batch) {
+        const auto [left, right] = matrices(batch);
+        for (int64_t row = 0; row < rows; ++row)
+          for (int64_t column = 0; column < columns; ++column)
+            call.store(0, at++,
+                       convertScalar(scalarBits(plainDot(a, b, left, right, row, column, inner)), wide,
+                                     call.results[0].dtype));
+      }
+    }
+  });
+  return success();
+}
+
+}  // namespace
+
+Result<void> denseNest(NestContext& context) { return productOfRows(context, true); }
+Result<void> denseReference(ReferenceCall& call) {
+  const int64_t inner = call.inputs[0].shape.back();
+  const int64_t columns = call.results[0].shape.back();
+  const int64_t rows = elementCount(call.inputs[0].shape.first(call.inputs[0].shape.size() - 1));
+  return plainProduct(call, 1, rows, columns, inner, [&](int64_t) {
+    return std::pair(PlainMatrix{0, 0, inner, 1}, PlainMatrix{1, 0, inner, 1});
+  });
+}
+
+Result<void> matmulNest(NestContext& context) {
+  const MatmulAttrs attrs{*context.call().attrs};
+  if (attrs.transposeA()) return productOfBatches(context, true, attrs.transposeB());
+  return productOfRows(context, attrs.transposeB());
+}
+Result<void> matmulReference(ReferenceCall& call) {
+  const MatmulAttrs attrs{*call.call.attrs};
+  const auto a = call.inputs[0].shape;
+  const int64_t columns = call.results[0].shape.back();
+  const int64_t inner = attrs.transposeA() ? a[a.size() - 2] : a.back();
+  const PlainMatrix right = attrs.transposeB() ? PlainMatrix{1, 0, inner, 1} : PlainMatrix{1, 0, 1, columns};
+  if (!attrs.transposeA())
+    return plainProduct(call, 1, elementCount(a.first(a.size() - 1)), columns, inner,
+                        [&](int64_t) { return std::pair(PlainMatrix{0, 0, inner, 1}, right); });
+  const int64_t rows = a.back();
+  return plainProduct(call, elementCount(a.first(a.size() - 2)), rows, columns, inner, [&](int64_t batch) {
+    return std::pair(PlainMatrix{0, batch * inner * rows, 1, rows}, right);
+  });
+}
+
+Result<void> batchMatmulNest(NestContext& context) {
+  const BatchMatmulAttrs attrs{*context.call().attrs};
+  return productOfBatches(context, attrs.transposeA(), attrs.transposeB());
+}
+Result<void> batchMatmulReference(ReferenceCall& call) {
+  const BatchMatmulAttrs attrs{*call.call.attrs};
+  const auto result = call.results[0].shape;
+  const int64_t rows = result[1];
+  const int64_t columns = result[2];
+  const int64_t inner = call.inputs[0].shape[attrs.transposeA() ? 1 : 2];
+  return plainProduct(call, result[0], rows, columns, inner, [&](int64_t batch) {
+    const int64_t a = call.extent(0, 0) == 1 ? 0 : batch * rows * inner;
+    const int64_t b = call.extent(1, 0) == 1 ? 0 : batch * columns * inner;
+    return std::pair(attrs.transposeA() ? PlainMatrix{0, a, 1, rows} : PlainMatrix{0, a, inner, 1},
+                     attrs.transposeB() ? PlainMatrix{1, b, inner, 1} : PlainMatrix{1, b, 1, columns});
+  });
 }
 
 }  // namespace baton::ops

@@ -5,7 +5,7 @@ class SoftmaxOperator<string name, string stem, string formula, string summary>
   let Attrs = [Attr<"axis", IntAttr, "-1", "Axis along which the results sum to 1">];
   let Accessors = "softmax";
   let Fusion = Reduction;
-  let Lowering = Nest;
+  let Lowering = Expand;
   let Structure = "softmax";
   let Dims = "unary";
   let Formula = formula;

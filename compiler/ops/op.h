@@ -19,6 +19,10 @@
 #include "compiler/ir/attrs.h"
 #include "compiler/ir/type.h"
 
+namespace baton::loop {
+class Value;
+}
+
 namespace baton::ops {
 
 /// An IntOrIntList holds what was written: int64_t or std::vector<int64_t>.
@@ -149,6 +153,26 @@ using DimsFunction = Result<std::vector<TensorDims>> (*)(const OpCall&, DimsCont
 using ValuesFunction = std::optional<std::vector<DimExpr>> (*)(const OpCall&, DimsContext&,
                                                                const TensorDims& result);
 
+// Lowering to loop IR (lowering.h), one of four ways.
+struct ScalarContext;
+class ElementContext;
+class NestContext;
+class ExpandContext;
+/// From the elements of all inputs at one index, broadcast, to the element of the result.
+using ScalarFunction = loop::Value (*)(const ScalarContext&, std::span<const loop::Value>);
+/// The element of a result at an index, from whatever elements of the inputs it needs.
+using ElementFunction = Result<loop::Value> (*)(ElementContext&, std::span<const loop::Value> index);
+/// Loops of its own, which hand over each element of the result once.
+using NestFunction = Result<void> (*)(NestContext&);
+/// By calls of other operators.
+using ExpandFunction = Result<void> (*)(ExpandContext&);
+
+// Reference versions (reference_call.h), on 64-bit forms of scalars or on whole tensors.
+struct ScalarReferenceCall;
+struct ReferenceCall;
+using ScalarReferenceFunction = Result<uint64_t> (*)(const ScalarReferenceCall&, std::span<const uint64_t>);
+using ReferenceFunction = Result<void> (*)(ReferenceCall&);
+
 /// Integer tensors up to this length keep their elements as dims.
 inline constexpr int64_t kMaxValueDims = 16;
 
@@ -164,6 +188,13 @@ struct OpDef {
   StructureFunction structure = nullptr;
   DimsFunction dims = nullptr;
   ValuesFunction values = nullptr;  ///< may be null: never known
+  // One of four, and one of two:
+  ScalarFunction scalar = nullptr;
+  ElementFunction element = nullptr;
+  NestFunction nest = nullptr;
+  ExpandFunction expand = nullptr;
+  ScalarReferenceFunction scalarReference = nullptr;
+  ReferenceFunction reference = nullptr;
 };
 
 /// A message with `{i}` replaced by the i-th value.

@@ -76,10 +76,12 @@ def Never : Failure<"Never", "Never fails">;
 def IntegerDivision : Failure<"IntegerDivision", "Fails with integers when the divisor is zero, or when the least value is divided by -1">;
 def IndexRange : Failure<"IndexRange", "Fails on an index out of range in mode `fast`">;
 
-/// How an operator becomes loop IR.
+/// How an operator becomes loop IR (types of the functions: op.h).
 class Lowering<string name> { string Name = name; }
-def Element : Lowering<"Element">;   // <Function>Element: one element of a result, from elements of the inputs
-def Nest : Lowering<"Nest">;         // <Function>Nest: loops of its own, elements handed to a sink
+def Scalar : Lowering<"Scalar">;     // <Lower>Scalar, and <Reference>Reference on scalars
+def Element : Lowering<"Element">;   // <Lower>Element, and <Reference>Reference on tensors
+def Nest : Lowering<"Nest">;         // <Lower>Nest, and <Reference>Reference on tensors
+def Expand : Lowering<"Expand">;     // <Lower>Expand, and <Reference>Reference on tensors
 
 /// `Structure`, `Dims`, `Values` (empty: element values are never known), `Lower` and
 /// `Reference` are stems of C++ functions in namespace baton::ops: sumDims, sumElement.

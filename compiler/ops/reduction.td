@@ -9,7 +9,7 @@ class ReductionOperator<string name, DTypeClass types, string stem, string formu
   ];
   let Accessors = "reduction";
   let Fusion = Reduction;
-  let Lowering = Nest;
+  let Lowering = Element;
   let Structure = "reduction";
   let Dims = "reduction";
   let Lower = "reduction";

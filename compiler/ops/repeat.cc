@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -104,6 +106,82 @@ Result<std::vector<TensorDims>> tileDims(const OpCall& call, DimsContext& contex
   for (size_t axis = 0; axis < repeats.size(); ++axis)
     result.extents[axis] = result.extents[axis] * repeats[axis];
   return std::vector<TensorDims>{std::move(result)};
+}
+
+namespace {
+
+using loop::Value;
+
+}  // namespace
+
+Result<Value> broadcastToElement(ElementContext& context, std::span<const Value> index) {
+  return context.readBroadcast(0, index);
+}
+Result<void> broadcastToReference(ReferenceCall& call) {
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    call.store(0, index, call.load(0, broadcastIndex(call.inputs[0].shape, index)));
+  });
+  return success();
+}
+
+Result<Value> repeatElement(ElementContext& context, std::span<const Value> index) {
+  const RepeatAttrs attrs{*context.call().attrs};
+  Emitter& emitter = context.emitter();
+  const auto dims = context.inputDims(0);
+  const Value repeats = emitter.number(std::max<int64_t>(attrs.repeats(), 1));
+  if (attrs.axis()) {
+    BATON_TRY_ASSIGN(const int axis,
+                     normaliseAxis(context.call(), "axis", *attrs.axis(), static_cast<int>(dims.size())));
+    std::vector<Value> at(index.begin(), index.end());
+    at[static_cast<size_t>(axis)] = emitter.floorDiv(at[static_cast<size_t>(axis)], repeats);
+    return context.read(0, at);
+  }
+  Value linear = emitter.floorDiv(index[0], repeats);
+  std::vector<Value> at(dims.size());
+  for (size_t axis = dims.size(); axis-- > 0;) {
+    at[axis] = axis == 0 ? linear : emitter.floorMod(linear, emitter.dim(dims[axis]));
+    if (axis > 0) linear = emitter.floorDiv(linear, emitter.dim(dims[axis]));
+  }
+  return context.read(0, at);
+}
+Result<void> repeatReference(ReferenceCall& call) {
+  const RepeatAttrs attrs{*call.call.attrs};
+  if (!attrs.axis()) {
+    const int64_t count = elementCount(call.results[0].shape);
+    for (int64_t i = 0; i < count; ++i) call.store(0, i, call.load(0, i / attrs.repeats()));
+    return success();
+  }
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call.call, "axis", *attrs.axis(),
+                                                 static_cast<int>(call.inputs[0].shape.size())));
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> at(index.begin(), index.end());
+    at[static_cast<size_t>(axis)] /= attrs.repeats();
+    call.store(0, index, call.load(0, at));
+  });
+  return success();
+}
+
+Result<Value> tileElement(ElementContext& context, std::span<const Value> index) {
+  Emitter& emitter = context.emitter();
+  const auto dims = context.inputDims(0);
+  const size_t offset = index.size() - dims.size();
+  std::vector<Value> at;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    const bool isWhole = context.relations().decide(dims[axis], Relation::Eq,
+                                                    context.wantedDims()[offset + axis]) == Truth::True;
+    at.push_back(isWhole ? index[offset + axis]
+                         : emitter.floorMod(index[offset + axis], emitter.dim(dims[axis])));
+  }
+  return context.read(0, at);
+}
+Result<void> tileReference(ReferenceCall& call) {
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    const auto shape = call.inputs[0].shape;
+    std::vector<int64_t> at(index.end() - static_cast<std::ptrdiff_t>(shape.size()), index.end());
+    for (size_t axis = 0; axis < at.size(); ++axis) at[axis] %= shape[axis];
+    call.store(0, index, call.load(0, at));
+  });
+  return success();
 }
 
 }  // namespace baton::ops

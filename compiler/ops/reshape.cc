@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -245,5 +247,83 @@ std::optional<std::vector<DimExpr>> reshapeValues(const OpCall& call, DimsContex
                                                   const TensorDims& result) {
   return copyValues(call, context, result);
 }
+
+namespace {
+
+using loop::Value;
+
+/// Consecutive axes of data and result that hold the same elements.
+struct AxisRun {
+  size_t dataBegin, dataEnd;
+  size_t resultBegin, resultEnd;
+};
+
+/// The finest division into runs that is sure to be right.
+std::vector<AxisRun> matchAxes(const DimsContext& context, std::span<const DimExpr> data,
+                               std::span<const DimExpr> result) {
+  std::vector<AxisRun> runs;
+  size_t d = 0;
+  size_t r = 0;
+  while (d < data.size() || r < result.size()) {
+    AxisRun run{d, d, r, r};
+    DimExpr left = one();
+    DimExpr right = one();
+    // Grow whichever side is smaller until both are equal; the last run takes the rest.
+    while (true) {
+      const bool isEmpty = run.dataEnd == d && run.resultEnd == r;
+      if (!isEmpty && context.decide(left, Relation::Eq, right) == Truth::True) break;
+      const bool canGrowData = run.dataEnd < data.size();
+      const bool canGrowResult = run.resultEnd < result.size();
+      if (!canGrowData && !canGrowResult) break;
+      const bool dataIsSmaller = context.decide(left, Relation::Lt, right) == Truth::True;
+      if (canGrowData && (!canGrowResult || dataIsSmaller || run.dataEnd - d <= run.resultEnd - r))
+        left = left * data[run.dataEnd++];
+      else
+        right = right * result[run.resultEnd++];
+    }
+    d = run.dataEnd;
+    r = run.resultEnd;
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+}  // namespace
+
+Result<Value> reshapeElement(ElementContext& context, std::span<const Value> index) {
+  Emitter& emitter = context.emitter();
+  const auto data = context.inputDims(0);
+  const auto result = context.wantedDims();
+  std::vector<Value> at(data.size(), emitter.number(0));
+  for (const AxisRun& run : matchAxes(context.relations(), data, result)) {
+    Value linear = emitter.number(0);
+    for (size_t axis = run.resultBegin; axis < run.resultEnd; ++axis)
+      linear = emitter.add(emitter.mul(linear, emitter.dim(result[axis])), index[axis]);
+    for (size_t axis = run.dataEnd; axis-- > run.dataBegin;) {
+      if (axis == run.dataBegin) {
+        at[axis] = linear;
+        break;
+      }
+      const Value extent = emitter.dim(data[axis]);
+      at[axis] = emitter.floorMod(linear, extent);
+      linear = emitter.floorDiv(linear, extent);
+    }
+  }
+  return context.read(0, at);
+}
+
+namespace {
+
+Result<void> copyInOrder(ReferenceCall& call) {
+  const int64_t count = elementCount(call.results[0].shape);
+  for (int64_t i = 0; i < count; ++i) call.store(0, i, call.load(0, i));
+  return success();
+}
+
+}  // namespace
+
+Result<void> reshapeReference(ReferenceCall& call) { return copyInOrder(call); }
+Result<void> expandDimsReference(ReferenceCall& call) { return copyInOrder(call); }
+Result<void> squeezeReference(ReferenceCall& call) { return copyInOrder(call); }
 
 }  // namespace baton::ops

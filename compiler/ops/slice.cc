@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -234,6 +236,59 @@ Result<std::vector<TensorDims>> splitDims(const OpCall& call, DimsContext& conte
     results.back().extents[static_cast<size_t>(axis)] = part.extent;
   }
   return results;
+}
+
+namespace {
+
+using loop::Value;
+
+}  // namespace
+
+Result<Value> stridedSliceElement(ElementContext& context, std::span<const Value> index) {
+  BATON_TRY_ASSIGN(const std::vector<SliceAxis> slices, sliceAxes(context.call(), context.relations()));
+  Emitter& emitter = context.emitter();
+  std::vector<Value> at;
+  for (size_t axis = 0; axis < slices.size(); ++axis)
+    at.push_back(emitter.add(emitter.dim(slices[axis].begin),
+                             emitter.mul(index[axis], emitter.number(slices[axis].stride))));
+  return context.read(0, at);
+}
+/// Begins and ends as in the specification: negative ones count from the end, then clamped.
+Result<void> stridedSliceReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const std::vector<SliceAxis> slices, sliceAxes(call.call, call.relations));
+  forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
+    std::vector<int64_t> at;
+    for (size_t axis = 0; axis < slices.size(); ++axis)
+      at.push_back(slices[axis].begin.asConstant().value() + index[axis] * slices[axis].stride);
+    call.store(0, index, call.load(0, at));
+  });
+  return success();
+}
+
+Result<Value> splitElement(ElementContext& context, std::span<const Value> index) {
+  BATON_TRY_ASSIGN(const std::vector<SplitPart> parts, splitParts(context.call(), context.relations()));
+  BATON_TRY_ASSIGN(const int axis,
+                   normaliseAxis(context.call(), "axis", SplitAttrs{*context.call().attrs}.axis(),
+                                 static_cast<int>(index.size())));
+  Emitter& emitter = context.emitter();
+  std::vector<Value> at(index.begin(), index.end());
+  Value& position = at[static_cast<size_t>(axis)];
+  position = emitter.add(position, emitter.dim(parts[context.result()].begin));
+  return context.read(0, at);
+}
+Result<void> splitReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const int axis, normaliseAxis(call.call, "axis", SplitAttrs{*call.call.attrs}.axis(),
+                                                 static_cast<int>(call.inputs[0].shape.size())));
+  int64_t start = 0;
+  for (size_t part = 0; part < call.results.size(); ++part) {
+    forEachPosition(call.results[part].shape, [&](std::span<const int64_t> index) {
+      std::vector<int64_t> at(index.begin(), index.end());
+      at[static_cast<size_t>(axis)] += start;
+      call.store(part, index, call.load(0, at));
+    });
+    start += call.results[part].shape[static_cast<size_t>(axis)];
+  }
+  return success();
 }
 
 }  // namespace baton::ops

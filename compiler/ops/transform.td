@@ -49,12 +49,14 @@ def : MovingOperator<"concatenate", [InputList<"data", AnyType>], "concatenate",
   let Attrs = [Attr<"axis", IntAttr, "0", "Axis along which the tensors are put one after the other">];
   let Values = "concatenate";
   let Errors = "An empty tuple; an axis outside [-r, r)";
+  let Lowering = Nest;
 }
 def : MovingOperator<"stack", [InputList<"data", AnyType>], "stack", "y[..., j, ...] = data[j][...]",
                      "The tensors of a tuple, side by side along a new axis"> {
   let Attrs = [Attr<"axis", IntAttr, "0", "Position of the new axis, in [-r - 1, r]">];
   let Values = "stack";
   let Errors = "An empty tuple; an axis out of range";
+  let Lowering = Nest;
 }
 def : MovingOperator<"split", [Input<"data", AnyType>], "split", "y[j][..., i, ...] = data[..., i + (start of part j), ...]",
                      "A tuple of the parts of a tensor along an axis"> {

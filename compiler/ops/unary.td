@@ -3,7 +3,7 @@
 class UnaryOperator<string name, DTypeClass types, string stem, string formula, string summary>
     : Operator<name, [Input<"data", types>], stem> {
   let Fusion = Elementwise;
-  let Lowering = Element;
+  let Lowering = Scalar;
   let Structure = "unary";
   let Dims = "unary";
   let Formula = formula;
@@ -47,7 +47,7 @@ def : UnaryOperator<"clip", Numeric, "clip", "min(max(x, a_min), a_max)", "Limit
 def : Operator<"cast", [Input<"data", AnyType>], "cast"> {
   let Attrs = [RequiredAttr<"dtype", DTypeAttr, "Type of the result">];
   let Fusion = Elementwise;
-  let Lowering = Element;
+  let Lowering = Scalar;
   let Dims = "unary";
   let Values = "cast";
   let Summary = "Conversion to another type: integers wrap, floats become integers by truncation and saturation and NaN becomes 0, anything becomes bool by comparison with 0, floats are rounded to nearest even";
@@ -58,15 +58,13 @@ def : Operator<"cast_like", [Input<"data", AnyType>, Input<"type of the result",
   let Lowering = Element;
   let Dims = "unary";
   let Values = "cast";
-  let Lower = "cast";
-  let Reference = "cast";
   let Summary = "`cast` to the type of another tensor, whose shape and elements do not matter";
   let Formula = "dtype_of(b)(a)";
 }
 def : Operator<"reinterpret", [Input<"data", Numeric>], "reinterpret"> {
   let Attrs = [RequiredAttr<"dtype", DTypeAttr, "Type of the result, as wide as that of the data; not bool">];
   let Fusion = Elementwise;
-  let Lowering = Element;
+  let Lowering = Scalar;
   let Dims = "unary";
   let Summary = "The bits of each element as another type of the same size; NaNs are seen as the canonical one";
   let Formula = "dtype(bits of x)";

@@ -1,5 +1,7 @@
 // where: elements of one of two tensors, chosen by a condition.
 #include "compiler/ops/declarations.h"
+#include "compiler/ops/lowering.h"
+#include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
@@ -42,6 +44,13 @@ std::optional<std::vector<DimExpr>> whereValues(const OpCall&, DimsContext& cont
     out.push_back(choice.value_or(1) != 0 ? left : right);
   }
   return out;
+}
+
+loop::Value whereScalar(const ScalarContext&, std::span<const loop::Value> inputs) {
+  return loop::select(inputs[0], inputs[1], inputs[2]);
+}
+Result<uint64_t> whereReference(const ScalarReferenceCall&, std::span<const uint64_t> inputs) {
+  return inputs[0] != 0 ? inputs[1] : inputs[2];
 }
 
 }  // namespace baton::ops

@@ -22,7 +22,7 @@ DType Value::type() const { return builder_->node(id_).type; }
 Builder::Builder(KernelDescriptor descriptor) {
   kernel_.descriptor = std::move(descriptor);
   kernel_.blocks.emplace_back();
-  open_.push_back({BlockId(0), NodeId(0)});
+  open_.push_back({BlockId(0), NodeId(0), 0});
 }
 
 size_t Builder::LeafHash::operator()(const LeafKey& key) const {
@@ -55,13 +55,32 @@ NodeId Builder::make(Node node, std::span<const NodeId> operands) {
   node.operandCount = static_cast<uint32_t>(operands.size());
   kernel_.operands.insert(kernel_.operands.end(), operands.begin(), operands.end());
   kernel_.nodes.push_back(node);
+  depths_.push_back(isLeaf(node.op) ? 0 : cursor_);
   return NodeId(static_cast<uint32_t>(kernel_.nodes.size() - 1));
 }
 
 NodeId Builder::append(Node node, std::span<const NodeId> operands) {
   const NodeId id = make(node, operands);
-  kernel_.blocks[open_.back().block.value()].nodes.push_back(id);
+  kernel_.blocks[open_[cursor_].block.value()].nodes.push_back(id);
   return id;
+}
+
+void Builder::moveTo(size_t depth) {
+  BATON_CHECK(depth < open_.size());
+  cursor_ = depth;
+}
+
+void Builder::open(BlockId block, NodeId owner) {
+  open_.push_back({block, owner, cursor_});
+  cursor_ = open_.size() - 1;
+}
+
+void Builder::close() {
+  BATON_CHECK(open_.size() > 1 && cursor_ == open_.size() - 1);
+  const Open closed = open_.back();
+  open_.pop_back();
+  cursor_ = closed.parent;
+  kernel_.blocks[open_[cursor_].block.value()].nodes.push_back(closed.owner);
 }
 
 Value Builder::leaf(Op op, DType type, uint64_t payload) {
@@ -248,8 +267,8 @@ Value Builder::beginLoop(LoopKind kind, Value extent, uint64_t grain) {
   const BlockId body = newBlock();
   const NodeId ids[] = {extent.id(), var};
   const uint64_t bits = kind == LoopKind::Parallel ? std::max<uint64_t>(grain, 1) : 0;
-  const NodeId id = append({.op = Op::For, .loopKind = kind, .bits = bits, .body = body}, ids);
-  open_.push_back({body, id});
+  open(body, make({.op = Op::For, .loopKind = kind, .bits = bits, .body = body}, ids));
+  depths_[var.value()] = cursor_;
   return {*this, var};
 }
 
@@ -258,8 +277,7 @@ void Builder::beginIf(Value condition) {
   const BlockId then = newBlock();
   const BlockId otherwise = newBlock();
   const NodeId ids[] = {condition.id()};
-  const NodeId id = append({.op = Op::If, .body = then, .otherwise = otherwise}, ids);
-  open_.push_back({then, id});
+  open(then, make({.op = Op::If, .body = then, .otherwise = otherwise}, ids));
 }
 
 void Builder::beginElse() {
@@ -279,8 +297,8 @@ std::vector<Value> Builder::beginReduce(ReduceOp op, std::span<const Value> exte
   }
   const BlockId body = newBlock();
   // The reduced value is appended to the operands by endReduce.
-  const NodeId id = append({.op = Op::Reduce, .reduceOp = op, .body = body}, ids);
-  open_.push_back({body, id});
+  open(body, make({.op = Op::Reduce, .reduceOp = op, .body = body}, ids));
+  for (const Value var : vars) depths_[var.id().value()] = cursor_;
   return vars;
 }
 
@@ -315,13 +333,14 @@ Value Builder::endReduce(Value reduced) {
       reduce.type = DType::Bool;
       break;
   }
-  open_.pop_back();
+  close();
+  depths_[id.value()] = cursor_;
   return {*this, id};
 }
 
 void Builder::end() {
   BATON_CHECK(open_.size() > 1 && node(open_.back().owner).op != Op::Reduce);
-  open_.pop_back();
+  close();
 }
 
 void Builder::fail(uint32_t message, std::initializer_list<Value> values) {

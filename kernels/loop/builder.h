@@ -153,14 +153,29 @@ class Builder {
   Value endReduce(Value reduced);
   void end();
 
+  // Placement. The cursor stands in the innermost open block, but may be moved outwards: a
+  // statement joins its block when it is ended, so that what is made in an enclosing block
+  // meanwhile comes before it.
+  /// Of the block at the cursor; the body has depth 0. Depths grow inwards, not always by one.
+  size_t depth() const { return cursor_; }
+  /// To an open block around the cursor, or back to where it came from.
+  void moveTo(size_t depth);
+  /// Depth of the block around an open one (not the body).
+  size_t parentOf(size_t depth) const { return open_[depth].parent; }
+  /// Depth of the block in which a value was made; 0 for leaves that are no loop variables.
+  size_t depthOf(Value value) const { return depths_[value.id().value()]; }
+
   const Node& node(NodeId id) const { return kernel_.node(id); }
+  size_t nodeCount() const { return kernel_.nodes.size(); }
+  std::span<const NodeId> operandsOf(NodeId id) const { return kernel_.operandsOf(id); }
   /// The finished kernel; every block must have been ended.
   Kernel take();
 
  private:
   struct Open {
     BlockId block;
-    NodeId owner;  // the For, If or Reduce; of no meaning for the body
+    NodeId owner;   // the For, If or Reduce; of no meaning for the body
+    size_t parent;  // where that belongs
   };
   struct LeafKey {
     Op op;
@@ -177,9 +192,15 @@ class Builder {
   Value leaf(Op op, DType type, uint64_t payload);
   NodeId access(Op op, DType type, uint32_t target, std::span<const Value> indices, const Value* value);
   BlockId newBlock();
+  /// Makes a block the innermost one; its owner belongs to the block at the cursor.
+  void open(BlockId block, NodeId owner);
+  /// Ends the innermost block: its owner takes its place.
+  void close();
 
   Kernel kernel_;
   std::vector<Open> open_;
+  size_t cursor_ = 0;
+  std::vector<size_t> depths_;  // by node
   std::unordered_map<LeafKey, NodeId, LeafHash> leaves_;
 };
 

@@ -158,6 +158,20 @@ void emitOpDeclarations(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
                  "Structure(const OpCall& call, StructureContext& context);\n");
     lines.insert("Result<std::vector<TensorDims>> " + op.text("Dims") +
                  "Dims(const OpCall& call, DimsContext& context);\n");
+    const std::string lowering = op.named("Lowering");
+    if (lowering == "Scalar")
+      lines.insert("loop::Value " + op.text("Lower") +
+                   "Scalar(const ScalarContext& context, std::span<const loop::Value> inputs);\n");
+    else if (lowering == "Element")
+      lines.insert("Result<loop::Value> " + op.text("Lower") +
+                   "Element(ElementContext& context, std::span<const loop::Value> index);\n");
+    else
+      lines.insert("Result<void> " + op.text("Lower") + lowering + "(" + lowering + "Context& context);\n");
+    if (lowering == "Scalar")
+      lines.insert("Result<uint64_t> " + op.text("Reference") +
+                   "Reference(const ScalarReferenceCall& call, std::span<const uint64_t> inputs);\n");
+    else
+      lines.insert("Result<void> " + op.text("Reference") + "Reference(ReferenceCall& call);\n");
     if (!op.text("Values").empty())
       lines.insert("std::optional<std::vector<DimExpr>> " + op.text("Values") +
                    "Values(const OpCall& call, DimsContext& context, const TensorDims& result);\n");
@@ -189,6 +203,11 @@ void emitOpTable(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
     os << "  op.structure = &checkedStructure<&" << op.text("Structure") << "Structure>;\n";
     os << "  op.dims = &" << op.text("Dims") << "Dims;\n";
     if (!op.text("Values").empty()) os << "  op.values = &" << op.text("Values") << "Values;\n";
+    const std::string lowering = op.named("Lowering");
+    const std::string member = llvm::StringRef(lowering).lower();
+    os << "  op." << member << " = &" << op.text("Lower") << lowering << ";\n";
+    os << "  op." << (lowering == "Scalar" ? "scalarReference" : "reference") << " = &"
+       << op.text("Reference") << "Reference;\n";
     os << "}\n";
   }
 }

@@ -1,0 +1,92 @@
+// A loop-IR builder that puts every value where it belongs: outside of all loops that it
+// does not depend on, and once. On top of kernels/loop/builder.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/dim.h"
+#include "kernels/loop/builder.h"
+
+namespace baton::ops {
+
+class Emitter {
+ public:
+  /// `symbols[i]` is the program's symbol that the descriptor's symbol i stands for.
+  Emitter(KernelDescriptor descriptor, std::vector<DimSymbol> symbols);
+  Emitter(const Emitter&) = delete;
+  Emitter& operator=(const Emitter&) = delete;
+
+  loop::Builder& builder() { return builder_; }
+
+  loop::Value number(int64_t value) { return builder_.i64(value); }
+  std::optional<int64_t> constantOf(loop::Value value) const;
+  /// An expression over the program's symbols, computed before all loops.
+  loop::Value dim(const DimExpr& expr);
+  /// In terms of the descriptor's symbols.
+  DimExpr toKernelSymbols(const DimExpr& expr) const;
+
+  // Index arithmetic: folded, computed once, outside of loops that do not matter.
+  loop::Value add(loop::Value a, loop::Value b);
+  loop::Value sub(loop::Value a, loop::Value b);
+  loop::Value mul(loop::Value a, loop::Value b);
+  loop::Value floorDiv(loop::Value a, loop::Value b);  ///< divisor > 0
+  loop::Value floorMod(loop::Value a, loop::Value b);  ///< divisor > 0
+  loop::Value min(loop::Value a, loop::Value b);
+  loop::Value max(loop::Value a, loop::Value b);
+
+  // Loops, as in the builder.
+  loop::Value beginLoop(loop::LoopKind kind, loop::Value extent, uint64_t grain = 1);
+  void end() { builder_.end(); }
+  void beginIf(loop::Value condition);
+  void beginElse();
+  std::vector<loop::Value> beginReduce(loop::ReduceOp op, std::span<const loop::Value> extents);
+  loop::Value endReduce(loop::Value reduced) { return builder_.endReduce(reduced); }
+  template <class Body>
+  void loop(loop::LoopKind kind, loop::Value extent, Body&& body, uint64_t grain = 1) {
+    const loop::Value var = beginLoop(kind, extent, grain);
+    body(var);
+    end();
+  }
+
+  /// Depth of the innermost block that one of the values was made in.
+  size_t deepest(std::span<const loop::Value> values) const;
+  /// Runs `make` with the cursor at that depth.
+  template <class Make>
+  auto at(size_t depth, Make&& make) {
+    const size_t saved = builder_.depth();
+    builder_.moveTo(depth);
+    auto result = make();
+    builder_.moveTo(saved);
+    return result;
+  }
+
+  // What is known in the open blocks, by any key that begins with a kind of its user's.
+  using Key = std::vector<uint32_t>;
+  /// In the blocks around the cursor, down to that depth.
+  std::optional<loop::Value> find(size_t depth, const Key& key) const;
+  void remember(size_t depth, Key key, loop::Value value);
+  static constexpr uint32_t kElementKey = 1000;  ///< and above: for users
+
+  /// Which of the registered loop variables a value depends on, as bits. At most 63.
+  void watch(std::span<const loop::Value> loopVars);
+  uint64_t dependencies(loop::Value value);
+  /// In what `dependencies` gives: on a loop variable that is not registered.
+  static constexpr uint64_t kOtherLoop = uint64_t{1} << 63;
+
+ private:
+  loop::Value arithmetic(loop::Op op, loop::Value a, loop::Value b);
+  void openedBlock();
+
+  loop::Builder builder_;
+  std::vector<DimSymbol> symbols_;
+  std::vector<std::map<Key, loop::Value>> known_;  // by depth
+  std::map<uint32_t, uint64_t> watched_;           // LoopVar node to bit
+  std::map<uint32_t, uint64_t> dependencies_;
+  std::map<DimExpr, loop::Value> dims_;
+};
+
+}  // namespace baton::ops

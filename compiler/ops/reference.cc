@@ -1,0 +1,162 @@
+// Runs the reference version of a call: types and shapes by its relations, on numbers, then
+// its plain loops.
+#include "compiler/ops/reference.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/checked_math.h"
+#include "compiler/ops/call_contexts.h"
+#include "compiler/ops/reference_call.h"
+
+namespace baton::ops {
+
+namespace {
+
+KnownInput knownOf(const TensorView& tensor) {
+  KnownInput known{tensor.dtype, {}, std::nullopt, std::nullopt};
+  for (const int64_t extent : tensor.shape) known.dims.push_back(DimExpr::constant(extent));
+  if (isFloat(tensor.dtype)) {
+    if (tensor.shape.empty())
+      known.constantFloat = scalarFromBits<double>(
+          convertScalar(loadScalar(tensor.data, tensor.dtype), tensor.dtype, DType::F64));
+    return known;
+  }
+  const int64_t count = elementCount(tensor.shape);
+  if (tensor.shape.size() > 1 || count > 64) return known;
+  known.values.emplace();
+  for (int64_t i = 0; i < count; ++i)
+    known.values->push_back(DimExpr::constant(static_cast<int64_t>(loadScalar(
+        tensor.data + static_cast<size_t>(i) * static_cast<size_t>(sizeBytes(tensor.dtype)), tensor.dtype))));
+  return known;
+}
+
+Error asProgramError(const Error& error) { return Error(ErrorCode::ProgramError, error.message()); }
+
+Result<void> runScalars(const OpDef& op, const OpCall& call, std::span<const TensorView> inputs,
+                        ReferenceResult& result, DimsContext& relations) {
+  std::vector<DType> types;
+  for (const TensorView& input : inputs) types.push_back(input.dtype);
+  const ScalarReferenceCall scalarCall{call, types, result.dtype};
+  ReferenceCall tensors{call, inputs, std::span(&result, 1), relations};
+  std::vector<uint64_t> values(inputs.size());
+  std::optional<Error> failure;
+  int64_t linear = 0;
+  forEachPosition(result.shape, [&](std::span<const int64_t> index) {
+    if (failure) return;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      values[i] = tensors.load(i, broadcastIndex(inputs[i].shape, index));
+    Result<uint64_t> element = op.scalarReference(scalarCall, values);
+    if (!element)
+      failure = std::move(element).assume_error();
+    else
+      tensors.store(0, linear++, element.assume_value());
+  });
+  if (failure) return std::move(*failure);
+  return success();
+}
+
+}  // namespace
+
+uint64_t ReferenceCall::load(size_t input, int64_t linear) const {
+  const TensorView& tensor = inputs[input];
+  return loadScalar(tensor.data + linear * sizeBytes(tensor.dtype), tensor.dtype);
+}
+
+uint64_t ReferenceCall::load(size_t input, std::span<const int64_t> index) const {
+  return load(input, linearIndex(inputs[input].shape, index));
+}
+
+void ReferenceCall::store(size_t result, int64_t linear, uint64_t bits) const {
+  ReferenceResult& tensor = results[result];
+  storeScalar(tensor.bytes.data() + linear * sizeBytes(tensor.dtype), tensor.dtype, bits);
+}
+
+void ReferenceCall::store(size_t result, std::span<const int64_t> index, uint64_t bits) const {
+  store(result, linearIndex(results[result].shape, index), bits);
+}
+
+int64_t elementCount(std::span<const int64_t> shape) {
+  const std::optional<int64_t> count = checkedElementCount(shape);
+  BATON_CHECK(count.has_value());
+  return *count;
+}
+
+int64_t linearIndex(std::span<const int64_t> shape, std::span<const int64_t> index) {
+  BATON_CHECK(shape.size() == index.size());
+  int64_t linear = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    BATON_CHECK(index[axis] >= 0 && index[axis] < shape[axis]);
+    linear = linear * shape[axis] + index[axis];
+  }
+  return linear;
+}
+
+void forEachPosition(std::span<const int64_t> shape, const std::function<void(std::span<const int64_t>)>& f) {
+  if (elementCount(shape) == 0) return;
+  std::vector<int64_t> index(shape.size(), 0);
+  while (true) {
+    f(index);
+    size_t axis = shape.size();
+    while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+std::vector<int64_t> broadcastIndex(std::span<const int64_t> shape, std::span<const int64_t> index) {
+  std::vector<int64_t> own(index.end() - static_cast<std::ptrdiff_t>(shape.size()), index.end());
+  for (size_t axis = 0; axis < own.size(); ++axis)
+    if (shape[axis] == 1) own[axis] = 0;
+  return own;
+}
+
+Error programError(const OpCall& call, const std::string& message) {
+  return Error(ErrorCode::ProgramError, fmt::format("{}: {}", call.op->name, message));
+}
+
+Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir::Attrs& attrs,
+                                                       std::span<const TensorView> inputs) {
+  std::vector<KnownInput> known;
+  for (const TensorView& input : inputs) known.push_back(knownOf(input));
+  const OpCall call{&op, &attrs, inputs.size()};
+  KnownStructure structure(known);
+  auto types = op.structure(call, structure);
+  if (!types) return asProgramError(types.assume_error());
+  if (!types.assume_value())
+    return Error(ErrorCode::Internal, fmt::format("{}: no structure for known inputs", op.name));
+  const DimKnowledge knowledge;
+  KnownDims relations(known, knowledge, 0);
+  auto dims = op.dims(call, relations);
+  if (!dims) return asProgramError(dims.assume_error());
+  BATON_CHECK(relations.open().empty());
+
+  std::vector<ReferenceResult> results;
+  for (size_t i = 0; i < types.assume_value()->results.size(); ++i) {
+    ReferenceResult result;
+    result.dtype = types.assume_value()->results[i].dtype;
+    for (const DimExpr& extent : dims.assume_value()[i].extents) {
+      const std::optional<int64_t> number = extent.asConstant();
+      if (!number || *number < 0)
+        return Error(ErrorCode::ProgramError,
+                     fmt::format("{}: the shape of the result is too large", op.name));
+      result.shape.push_back(*number);
+    }
+    const std::optional<int64_t> count = checkedElementCount(result.shape);
+    const std::optional<int64_t> size =
+        count ? checkedMul<int64_t>(*count, sizeBytes(result.dtype)) : std::nullopt;
+    if (!size || *size > (int64_t{1} << 40))
+      return Error(ErrorCode::OutOfMemory, fmt::format("{}: the result is too large", op.name));
+    result.bytes.resize(static_cast<size_t>(*size));
+    results.push_back(std::move(result));
+  }
+  if (op.scalarReference != nullptr) {
+    BATON_TRY(runScalars(op, call, inputs, results[0], relations));
+  } else {
+    ReferenceCall reference{call, inputs, results, relations};
+    BATON_TRY(op.reference(reference));
+  }
+  return results;
+}
+
+}  // namespace baton::ops
