@@ -133,11 +133,7 @@ void FunctionDims::round() {
 
   Fact result = factOf(function_.block(function_.body).result);
   if (!result.isReached()) return;
-  std::vector<ir::Obligation> checks;
-  ir::TypeRef inferred = result.type;
-  result = refine(ir::kNoVar, function_.declaredResult, std::move(result),
-                  fmt::format("the result of @{}", function_.name), function_.location, checks);
-  if (!checks.empty()) declaredChecks_.push_back({ir::kNoVar, inferred, std::move(checks)});
+  result = refine(ir::kNoVar, function_.declaredResult, std::move(result), function_.location);
   if (updateResult(self_, result)) {
     changed();
     module_.resultChanged(id_);
@@ -168,15 +164,8 @@ bool FunctionDims::enterBinding(ir::BlockId block, size_t index) {
   if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) return enterLambda(binding, *lambda);
   if (std::holds_alternative<ir::NestedBlock>(binding.rhs)) return true;
   Fact fact = evaluate(binding);
-  ir::TypeRef declared = function_.var(binding.var).declaredType;
-  if (fact.isReached() && declared != nullptr) {
-    std::vector<ir::Obligation> checks;
-    ir::TypeRef inferred = fact.type;
-    fact = refine(binding.var, declared, std::move(fact), fmt::format("%{}", function_.var(binding.var).name),
-                  binding.location, checks);
-    if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
-  }
-  set(binding.var, std::move(fact));
+  set(binding.var,
+      refine(binding.var, function_.var(binding.var).declaredType, std::move(fact), binding.location));
   return true;
 }
 
@@ -259,15 +248,8 @@ void FunctionDims::leaveBinding(ir::BlockId block, size_t index) {
                std::holds_alternative<ir::NestedBlock>(binding.rhs);
   if (!meets) return;
   Fact fact = joinBlocks(binding, blocks);
-  ir::TypeRef declared = function_.var(binding.var).declaredType;
-  if (fact.isReached() && declared != nullptr) {
-    std::vector<ir::Obligation> checks;
-    ir::TypeRef inferred = fact.type;
-    fact = refine(binding.var, declared, std::move(fact), fmt::format("%{}", function_.var(binding.var).name),
-                  binding.location, checks);
-    if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
-  }
-  set(binding.var, std::move(fact));
+  set(binding.var,
+      refine(binding.var, function_.var(binding.var).declaredType, std::move(fact), binding.location));
 }
 
 Fact FunctionDims::factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot,
@@ -336,11 +318,7 @@ Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::Bl
 void FunctionDims::finishLambda(const ir::Binding& binding, const ir::Lambda& lambda) {
   Fact result = factOf(function_.block(lambda.body).result);
   if (!result.isReached()) return;
-  std::vector<ir::Obligation> checks;
-  ir::TypeRef inferred = result.type;
-  result = refine(ir::kNoVar, lambda.declaredResult, std::move(result), "the result of the function",
-                  binding.location, checks);
-  if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
+  result = refine(ir::kNoVar, lambda.declaredResult, std::move(result), binding.location);
   auto direct = lambdas_.find(binding.var);
   if (direct != lambdas_.end()) {
     if (updateResult(*direct->second, result)) changed();

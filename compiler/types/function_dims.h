@@ -99,8 +99,7 @@ class FunctionDims {
   ir::TypeRef dataType(ir::TypeRef shape, const ir::Construct& rhs);
   Fact construct(const ir::Binding& binding, const ir::Construct& rhs);
   ir::TypeRef unknownData(ir::TypeRef type);  ///< kNoDim to `?`
-  Fact refine(ir::VarId var, ir::TypeRef declared, Fact fact, const std::string& what,
-              SourceLocation location, std::vector<ir::Obligation>& checks);
+  Fact refine(ir::VarId var, ir::TypeRef declared, Fact fact, SourceLocation location);
   DimExpr resolveNamed(const DimExpr& dim) const;
 
   // Calls (function_dims_calls.cc).
@@ -135,6 +134,16 @@ class FunctionDims {
   void addExtent(DimSymbol symbol);
   /// From here to the end of the block.
   void assumeChecked(const DimConstraint& constraint);
+
+  // Declared types (function_dims_checks.cc).
+  struct Demand {
+    std::vector<DimExpr> dims;
+    std::vector<ir::Obligation> checks;
+  };
+  Demand demandOf(ir::TypeRef declared, ir::TypeRef type, const std::string& what) const;
+  bool isKnownSymbol(DimSymbol symbol) const;
+  void checkResult(ir::BlockId body, ir::TypeRef declared, const std::string& what, SourceLocation location,
+                   bool isCertain);
   void insertChecks();
 
   ModuleDims& module_;

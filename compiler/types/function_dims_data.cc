@@ -147,20 +147,22 @@ DimExpr FunctionDims::resolveNamed(const DimExpr& dim) const {
   });
 }
 
-// What is declared counts: where it cannot be shown to hold, `checks` says what to check.
-Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, const std::string& what,
-                          SourceLocation location, std::vector<ir::Obligation>& checks) {
-  if (declared == nullptr) return fact;
+// What is declared counts: where it cannot be shown to hold, it is checked.
+Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, SourceLocation location) {
+  if (declared == nullptr || !fact.isReached()) return fact;
+  ir::Module& module = module_.module();
   std::vector<Position> positions = positionsOf(fact.type);
-  std::vector<DimExpr> written = declaredDims(declared, erased(module_.module().types, fact.type));
+  std::vector<DimExpr> written = declaredDims(declared, erased(module.types, fact.type));
+  std::string what = var == ir::kNoVar ? "the result" : "%" + function_.var(var).name;
   std::vector<DimExpr> dims;
+  std::vector<ir::Obligation> checks;
   for (size_t i = 0; i < positions.size(); ++i) {
     const DimExpr& inferred = positions[i].dim;
     dims.push_back(inferred);
     if (!positions[i].isPlain || isAnyDim(written[i])) continue;
     std::optional<DimSymbol> name = written[i].asSymbol();
     auto claimed = name ? claimed_.find(*name) : claimed_.end();
-    if (claimed != claimed_.end() && var != ir::kNoVar && claimed->second == var) {
+    if (claimed != claimed_.end() && claimed->second == var) {
       auto [entry, isNew] = named_.try_emplace(*name, inferred);
       if (isNew || entry->second != inferred) {
         entry->second = inferred;
@@ -172,25 +174,24 @@ Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, const std:
     DimExpr expected = resolveNamed(written[i]);
     expected.collectSymbols(symbols);
     bool isKnown = true;
-    for (DimSymbol symbol : symbols) isKnown = isKnown && owners_.contains(symbol);
+    for (DimSymbol symbol : symbols) isKnown = isKnown && isKnownSymbol(symbol);
     // A name that only the result has: an extent that the body decides.
     if (!isKnown || inferred == expected) continue;
-    Truth truth = knowledge_.decide(inferred, Relation::Eq, expected);
-    if (truth == Truth::True && !expected.isConstant()) continue;
     dims.back() = expected;
-    if (truth == Truth::True || !isFinal_) continue;
+    Truth truth = knowledge_.decide(inferred, Relation::Eq, expected);
+    // Results are checked where they are made (checkResult).
+    if (truth == Truth::True || !isFinal_ || var == ir::kNoVar) continue;
     std::string message = fmt::format("{}: dimension {} is {{0}}; {{1}} is declared", what, i);
-    if (truth == Truth::Unknown) {
-      checks.push_back({inferred, Relation::Eq, expected, message, {}});
-      continue;
+    if (truth == Truth::False) {
+      std::vector<std::string> texts{ir::print(module, inferred), ir::print(module, expected)};
+      bool isCertain = isCertain_ && scope_.isUnconditional(scope_.homeOf(var));
+      report(location, isCertain, ops::formatDimMessage(message, texts), ir::print(module, fact.type));
     }
-    const ir::Module& module = module_.module();
-    report(location, true,
-           fmt::format("{}: dimension {} is {}; {} is declared", what, i, ir::print(module, inferred),
-                       ir::print(module, expected)),
-           ir::print(module, fact.type));
+    assumeChecked({inferred, Relation::Eq, expected});
+    checks.push_back({inferred, Relation::Eq, expected, std::move(message), {inferred, expected}});
   }
-  fact.type = withDims(module_.module().types, fact.type, dims);
+  if (!checks.empty()) declaredChecks_.push_back({var, fact.type, std::move(checks)});
+  fact.type = withDims(module.types, fact.type, dims);
   return fact;
 }
 

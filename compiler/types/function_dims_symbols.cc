@@ -135,46 +135,4 @@ void FunctionDims::reportFailure(const ir::Binding& binding, const std::string& 
     obligations_->push_back({DimExpr(), Relation::Eq, DimExpr::constant(1), message, {DimExpr()}});
 }
 
-// A declared type that must be checked becomes an alias that carries the checks: the
-// value keeps its own extents until they have been compared.
-void FunctionDims::insertChecks() {
-  for (DeclaredCheck& check : declaredChecks_) {
-    bool isResult = check.var == ir::kNoVar;
-    const ir::Lambda* lambda = nullptr;
-    if (!isResult) {
-      const ir::Binding* definition = definitionOf(check.var);
-      if (definition != nullptr) lambda = std::get_if<ir::Lambda>(&definition->rhs);
-    }
-    ir::BlockId home = isResult            ? function_.body
-                       : lambda != nullptr ? lambda->body
-                                           : scope_.homeOf(check.var);
-    ir::Block& block = function_.block(home);
-    if (isResult || lambda != nullptr) {
-      ir::VarInfo info;
-      info.type = isResult ? function_.result : module_.module().typeOf(function_, block.result);
-      info.location = function_.location;
-      ir::Atom value = block.result;
-      ir::VarId alias = function_.addVar(std::move(info));
-      ir::Block& target = function_.block(home);
-      target.bindings.push_back(
-          {alias, ir::AtomRhs{value}, function_.location, std::move(check.obligations)});
-      target.result = alias;
-      continue;
-    }
-    for (size_t i = 0; i < block.bindings.size(); ++i) {
-      if (block.bindings[i].var != check.var) continue;
-      ir::VarInfo info = function_.var(check.var);
-      info.declaredType = nullptr;
-      info.type = check.inferred;
-      SourceLocation location = block.bindings[i].location;
-      ir::VarId found = function_.addVar(std::move(info));
-      ir::Block& target = function_.block(home);
-      target.bindings[i].var = found;
-      target.bindings.insert(target.bindings.begin() + static_cast<ptrdiff_t>(i) + 1,
-                             {check.var, ir::AtomRhs{found}, location, std::move(check.obligations)});
-      break;
-    }
-  }
-}
-
 }  // namespace baton::types
