@@ -1,6 +1,7 @@
 #include "vm/call.h"
 
 #include <algorithm>
+#include <new>
 
 #include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
@@ -83,7 +84,16 @@ Result<CallState> Call::advance(std::optional<uint64_t> instructionCount, ErrorD
   if (state_ == CallState::Finished || state_ == CallState::Failed)
     return Error(ErrorCode::InvalidArgument, "the call has ended: reset it before it runs again");
   if (state_ == CallState::Ready) BATON_TRY(start(details));
-  return run(instructionCount);
+  try {
+    return run(instructionCount);
+  } catch (const std::bad_alloc&) {
+    // Thrown where a message or a small table was made; the loop's registers are lost with it.
+    context_->executable().instance().timer().disarm(deadline_);
+    context_->heap().setLimit(Heap::kNoLimit);
+    machine_.discardStack();
+    endRun(CallState::Failed);
+    return Error(ErrorCode::OutOfMemory, "out of memory");
+  }
 }
 
 Result<void> Call::start(ErrorDetails& details) {

@@ -87,6 +87,8 @@ struct Machine {
   Result<void> enterOutermost(const FunctionCode& function);
   /// Releases everything that frames hold and leaves the stack empty.
   void unwind();
+  /// For when the registers are lost: what frames hold is left to the context.
+  void discardStack();
   bool isRunning() const { return scalars != nullptr; }
 };
 

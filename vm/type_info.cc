@@ -49,6 +49,7 @@ bool isSameDefinition(const TypeDef& a, const TypeDef& b) {
 }  // namespace
 
 bool isSameStructure(const TypeInfo& a, const TypeInfo& b) {
+  if (&a == &b || (a.isData() && a.definition == b.definition)) return true;
   std::vector<std::pair<const TypeInfo*, const TypeInfo*>> pending{{&a, &b}};
   std::set<std::pair<const TypeDef*, const TypeDef*>> assumed;
   while (!pending.empty()) {

@@ -93,23 +93,6 @@ class ArchiveReader {
     for (uint32_t i = 0; i < object.via.array.size && !failed(); ++i)
       read(object.via.array.ptr[i], list.emplace_back());
   }
-  void read(const msgpack::object& object, Kind& kind) {
-    kind = Kind();
-    if (object.type != msgpack::type::ARRAY || object.via.array.size == 0) return fail("a kind", object);
-    read(object.via.array.ptr[0], kind.tag);
-    if (failed()) return;
-    KindTagValue tag;
-    structure_ = &object;
-    switch (kind.tag) {
-      case KindTagValue::Scalar: (*this)(tag, kind.dtype); break;
-      case KindTagValue::Tensor: (*this)(tag, kind.dtype, kind.rank, kind.device); break;
-      case KindTagValue::Closure: (*this)(tag, kind.index, kind.function); break;
-      case KindTagValue::Adt:
-      case KindTagValue::Cell:
-      case KindTagValue::Array: (*this)(tag, kind.index); break;
-      case KindTagValue::Storage: (*this)(tag, kind.device); break;
-    }
-  }
   void read(const msgpack::object& object, DimExpr& expr) {
     std::vector<int64_t> code;
     read(object, code);
@@ -153,6 +136,14 @@ class ArchiveReader {
   template <class T>
     requires std::is_class_v<T>
   void read(const msgpack::object& object, T& structure) {
+    if constexpr (kIsTagged<T>) {
+      // The tag comes first, because the description depends on it.
+      structure = T();
+      if (object.type != msgpack::type::ARRAY || object.via.array.size == 0)
+        return fail("a structure", object);
+      read(object.via.array.ptr[0], structure.tag);
+      if (failed()) return;
+    }
     structure_ = &object;
     describe(*this, structure);
   }

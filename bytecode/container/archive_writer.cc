@@ -63,17 +63,6 @@ class ArchiveWriter {
     packer_.pack_array(static_cast<uint32_t>(list.size()));
     for (const T& element : list) value(element);
   }
-  void value(const Kind& kind) {
-    switch (kind.tag) {
-      case KindTagValue::Scalar: (*this)(kind.tag, kind.dtype); break;
-      case KindTagValue::Tensor: (*this)(kind.tag, kind.dtype, kind.rank, kind.device); break;
-      case KindTagValue::Closure: (*this)(kind.tag, kind.index, kind.function); break;
-      case KindTagValue::Adt:
-      case KindTagValue::Cell:
-      case KindTagValue::Array: (*this)(kind.tag, kind.index); break;
-      case KindTagValue::Storage: (*this)(kind.tag, kind.device); break;
-    }
-  }
   void value(const DimExpr& expr) {
     std::vector<int64_t> code;
     appendSum(code, expr.terms());

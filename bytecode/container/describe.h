@@ -17,10 +17,33 @@ void describe(A& archive, Like<Meta> auto& meta) {
   archive(meta.name, meta.compilerVersion, meta.flags, meta.targets);
 }
 
+/// Only what belongs to the tag.
+template <class A>
+void describe(A& archive, Like<Kind> auto& kind) {
+  switch (kind.tag) {
+    case KindTagValue::Scalar: return archive(kind.tag, kind.dtype);
+    case KindTagValue::Tensor: return archive(kind.tag, kind.dtype, kind.rank, kind.device);
+    case KindTagValue::Closure: return archive(kind.tag, kind.index, kind.function);
+    case KindTagValue::Adt:
+    case KindTagValue::Cell:
+    case KindTagValue::Array: return archive(kind.tag, kind.index);
+    case KindTagValue::Storage: return archive(kind.tag, kind.device);
+  }
+}
+
 template <class A>
 void describe(A& archive, Like<ValueType> auto& type) {
-  archive(type.tag, type.dtype, type.extents, type.type, type.signature, type.content);
+  switch (type.tag) {
+    case ValueType::Tag::Tensor: return archive(type.tag, type.dtype, type.extents);
+    case ValueType::Tag::Adt: return archive(type.tag, type.type);
+    case ValueType::Tag::Closure: return archive(type.tag, type.signature);
+    case ValueType::Tag::Cell: return archive(type.tag, type.content);
+  }
 }
+
+/// Structures that begin with a tag, which says what follows.
+template <class T>
+inline constexpr bool kIsTagged = std::same_as<T, Kind> || std::same_as<T, ValueType>;
 
 template <class A>
 void describe(A& archive, Like<Field> auto& field) {

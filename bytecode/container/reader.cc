@@ -173,6 +173,9 @@ Result<Program> readProgram(std::span<const std::byte> file, ReadOptions options
   }));
   BATON_TRY(readCode(reader, program));
   BATON_TRY_ASSIGN(program.constants, reader.constants());
+  for (size_t i = 0; i < program.constants.size(); ++i)
+    if (program.constants[i].source == ConstantSource::Inline && !program.constants[i].externalKey.empty())
+      return malformed(fmt::format("constant c{} has bytes and a key", i));
   BATON_TRY(readKernels(reader, view, program));
   BATON_TRY(reader.metadata(SectionId::Debug, false, [&](auto bytes, ArchiveOptions archive) {
     return unpackDebug(bytes, archive, program.debug);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bytecode/verifier/operand_rules.h"
 #include "bytecode/verifier/register_state.h"
 #include "bytecode/verifier/typing.h"
 
@@ -143,7 +144,7 @@ class FlowCheck {
 
   void step(const InstructionDesc& desc, InstructionView view, RegisterState& state, Typing& typing) {
     tables_.stamps.next();
-    const std::vector<OperandRule>& rules = tables_.operandRules.of(desc);
+    const std::vector<OperandRule>& rules = operandRulesOf(desc);
     size_t rule = 0;
     forEachOperand(desc, view, [&](const OperandDesc& operand, uint32_t unit, uint32_t count) {
       const OperandRule& wanted = rules[rule++];

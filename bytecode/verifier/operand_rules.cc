@@ -20,13 +20,20 @@ OperandRule ruleOf(const OperandDesc& operand) {
   return {OperandRule::Want::Scalar, *dtype, Scalar};
 }
 
-}  // namespace
-
-OperandRules::OperandRules() {
+std::vector<std::vector<OperandRule>> makeTable() {
+  std::vector<std::vector<OperandRule>> table;
   for (const InstructionDesc& desc : allInstructionDescs()) {
-    auto& rules = rules_.emplace_back();
+    auto& rules = table.emplace_back();
     for (const OperandDesc& operand : desc.operands) rules.push_back(ruleOf(operand));
   }
+  return table;
+}
+
+}  // namespace
+
+const std::vector<OperandRule>& operandRulesOf(const InstructionDesc& desc) {
+  static const std::vector<std::vector<OperandRule>> kTable = makeTable();
+  return kTable[static_cast<size_t>(&desc - allInstructionDescs().data())];
 }
 
 }  // namespace baton::bytecode

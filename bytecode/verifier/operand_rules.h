@@ -14,16 +14,7 @@ struct OperandRule {
   KindTagValue tag = KindTagValue::Scalar;
 };
 
-class OperandRules {
- public:
-  OperandRules();
-  /// One per operand.
-  const std::vector<OperandRule>& of(const InstructionDesc& desc) const {
-    return rules_[static_cast<size_t>(&desc - allInstructionDescs().data())];
-  }
-
- private:
-  std::vector<std::vector<OperandRule>> rules_;
-};
+/// One per operand. The table is made once and never changes.
+const std::vector<OperandRule>& operandRulesOf(const InstructionDesc& desc);
 
 }  // namespace baton::bytecode

@@ -11,8 +11,9 @@ StatePool::~StatePool() {
 
 StatePool::Node* StatePool::allocate() {
   if (free_.empty()) {
-    Node* slab = slabs_.emplace_back(new Node[kNodesPerSlab]);
-    for (size_t i = kNodesPerSlab; i-- > 0;) free_.push_back(slab + i);
+    Node* slab = slabs_.emplace_back(new Node[nextSlab_]);
+    for (size_t i = nextSlab_; i-- > 0;) free_.push_back(slab + i);
+    nextSlab_ = std::min<size_t>(2 * nextSlab_, 1024);
   }
   Node* node = free_.back();
   free_.pop_back();

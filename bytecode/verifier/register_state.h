@@ -45,7 +45,7 @@ class StatePool {
   uint64_t work = 0;
 
  private:
-  static constexpr size_t kNodesPerSlab = 256;
+  size_t nextSlab_ = 8;  // nodes; grows, so that small programs cost little
   std::vector<Node*> slabs_;
   std::vector<Node*> free_;
   size_t liveCount_ = 0;

@@ -7,7 +7,6 @@
 #include "bytecode/message_template.h"
 #include "bytecode/program.h"
 #include "bytecode/verifier/kinds_table.h"
-#include "bytecode/verifier/operand_rules.h"
 #include "bytecode/verifier/stamps.h"
 
 namespace baton::bytecode {
@@ -36,7 +35,6 @@ class SharedTables {
   explicit SharedTables(const Program& program);
 
   KindsTable kinds;
-  const OperandRules operandRules;
   StatePool pool;
   Stamps stamps;
   /// Steps of the analysis so far, beside those that StatePool counts.

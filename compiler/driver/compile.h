@@ -19,16 +19,18 @@ namespace baton::driver {
 
 /// What comes out.
 enum class Emit : uint8_t {
-  Executable,  ///< a bytecode::Program, and its bytes
-  Ir,          ///< as parsed, before typing
-  Types,       ///< typed, before any pass
-  Lowered,     ///< the IR after all passes, which lowering starts from
-  Lir,         ///< after the passes of its own, registers allocated
-  Loop,        ///< loop IR of every kernel
-  Llvm,        ///< LLVM IR of every kernel, for the first CPU level
-  Assembly,    ///< .vmasm
+  Executable,      ///< a bytecode::Program, and its bytes
+  Ir,              ///< as parsed, before typing
+  Types,           ///< typed, before any pass
+  Lowered,         ///< the IR after all passes, which lowering starts from
+  Lir,             ///< after the passes of its own, registers allocated
+  Loop,            ///< loop IR of every kernel
+  Llvm,            ///< LLVM IR of every kernel, for the first CPU level
+  Vmasm,           ///< the executable as text
+  NativeAssembly,  ///< of every kernel, for the first CPU level
 };
 
+/// Program text; what it imports is built in.
 struct Source {
   std::string name;  ///< as diagnostics name it
   std::string text;
@@ -54,7 +56,7 @@ struct CompileOptions {
   bool verifyEach = false;
   bool timePasses = false;
   Emit emit = Emit::Executable;
-  std::string moduleName;  ///< of the executable's meta; empty: of the first source
+  std::string moduleName;  ///< of the executable's meta; empty: of the source
 };
 
 struct CompileOutput {
@@ -68,6 +70,6 @@ struct CompileOutput {
 /// Errors in the program are diagnostics, and the result then has neither program nor
 /// text. An Error is something else: options that make no sense (InvalidArgument), a
 /// weights file that cannot be read, or a defect of ours (Internal).
-Result<CompileOutput> compile(std::vector<Source> sources, const CompileOptions& options);
+Result<CompileOutput> compile(Source source, const CompileOptions& options);
 
 }  // namespace baton::driver

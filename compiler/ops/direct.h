@@ -4,35 +4,63 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
+#include "base/dim.h"
 #include "base/dtype.h"
 #include "compiler/ir/ir.h"
 
 namespace baton::ops {
 
 enum class DirectForm : uint8_t {
-  None,    ///< a kernel
-  Scalar,  ///< scalar instructions: operands and result of rank 0, see scalarCode
-  View,    ///< the first operand with other extents, as many elements (reshape, expand_dims, squeeze, ...)
-  LoadScalar,  ///< one element of a vector: take with a scalar index
-  IndexOuter,  ///< one row: take along axis 0 with a scalar index, rank >= 2
-  SliceOuter,  ///< rows [start, end) of the first operand, stride 1
-  DimValues,   ///< shape arithmetic: the elements of the result are known as dims
-  Copy,        ///< the operand itself (copy, and the like)
+  None,         ///< a kernel
+  Scalar,       ///< scalar instructions: operands and result of rank 0, see scalarRecipe
+  View,         ///< the first operand with other extents, as many elements (reshape, squeeze, ...)
+  LoadElement,  ///< the only element of the first operand
+  TakeElement,  ///< one element of a vector: take with a scalar index
+  TakeRow,      ///< one row: take along axis 0 with a scalar index, rank >= 2
+  SliceRows,    ///< consecutive rows of the first operand
+  DimValues,    ///< shape arithmetic: the elements of the result are known as dims
+  Same,         ///< the operand itself (copy, a cast to its own type)
+};
+
+struct DirectCall {
+  DirectForm form = DirectForm::None;
+  DimExpr firstRow;  ///< SliceRows
 };
 
 /// The form of a call in a typed function. `binding.rhs` is a CallOp.
-DirectForm directForm(const ir::Module& module, const ir::Function& function, const ir::Binding& binding);
+DirectCall directCall(ir::Module& module, const ir::Function& function, const ir::Binding& binding);
+inline DirectForm directForm(ir::Module& module, const ir::Function& function, const ir::Binding& binding) {
+  return directCall(module, function, binding).form;
+}
 
-/// The scalar instruction for an operator on operands of one type.
-struct ScalarCode {
-  std::string mnemonic;       ///< of the instruction set: "add.f32"
-  bool swapOperands = false;  ///< greater(a, b) is lt b, a
+/// An operand of a step: an input of the call, the result of an earlier step, or a constant.
+struct ScalarOperand {
+  enum class From : uint8_t { Input, Step, Constant };
+  From from = From::Input;
+  uint32_t index = 0;
+  DType dtype = DType::F32;  ///< Constant
+  uint64_t bits = 0;         ///< Constant, in the 64-bit form of base/dtype.h
 };
-/// Nothing for an operator that has no such instruction (transcendentals, say). f16 and
-/// bf16 operands are converted to f32 first and the result back: ask for F32.
-std::optional<ScalarCode> scalarCode(std::string_view op, DType operandType);
+
+/// One scalar instruction.
+struct ScalarStep {
+  std::string mnemonic;  ///< of the instruction set: "add.f32", "select", "cast", "bitcast"
+  std::vector<ScalarOperand> operands;
+  DType type = DType::F32;  ///< of the result
+  DType from = DType::F32;  ///< cast, bitcast: of the operand
+};
+
+struct ScalarRecipe {
+  std::vector<ScalarStep> steps;
+  ScalarOperand result;
+};
+
+/// An operator on operands of rank 0 as scalar instructions, with the bits that its kernel
+/// would give; nothing for one that has none (transcendentals, say).
+std::optional<ScalarRecipe> scalarRecipe(const ir::CallOp& call, std::span<const DType> inputs, DType result);
 
 }  // namespace baton::ops

@@ -408,8 +408,10 @@ BATON_API baton_call_state baton_call_get_state(const baton_call* call);
 BATON_API baton_status* baton_call_result(baton_call* call, baton_value** out);
 /** Instructions executed so far. */
 BATON_API uint64_t baton_call_instruction_count(const baton_call* call);
-/** The frames of a suspended call, innermost first. */
-BATON_API size_t baton_call_frame_count(const baton_call* call);
+/** Frames of a suspended call; looks at the stack. */
+BATON_API size_t baton_call_frame_count(baton_call* call);
+/** 1, or 0 when out of range. Frames are those of the last count, numbered from the innermost; they
+ * live until the next. */
 BATON_API int baton_call_frame(const baton_call* call, size_t index, baton_frame* frame);
 
 #ifdef __cplusplus

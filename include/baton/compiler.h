@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#if defined(BATON_COMPILER_BUILDING)
+#if defined(__GNUC__)
 #define BATON_COMPILER_API __attribute__((visibility("default")))
 #else
 #define BATON_COMPILER_API
@@ -38,6 +38,7 @@ typedef enum baton_compile_emit {
   BATON_COMPILE_EMIT_LOOP = 5,
   BATON_COMPILE_EMIT_LLVM = 6,
   BATON_COMPILE_EMIT_VMASM = 7,
+  BATON_COMPILE_EMIT_ASM = 8, /**< of the kernels */
 } baton_compile_emit;
 
 enum {
@@ -74,7 +75,7 @@ typedef struct baton_compile_options {
   int32_t level;  /**< optimisation level, 0 to 3 */
   uint32_t flags; /**< BATON_COMPILE_PORTABLE and the like */
   baton_compile_emit emit;
-  const char* module_name;       /**< NULL: the name of the first source */
+  const char* module_name;       /**< NULL: the name of the source */
   const char* const* cpu_levels; /**< "native", "x86-64-v3", "x86-64-v4"; none: native */
   size_t cpu_level_count;
   const baton_compile_params* params;
@@ -138,8 +139,7 @@ BATON_COMPILER_API const char* baton_compiler_version(void);
 
 /** Compiles. `*out` is set whatever the status (NULL only when memory ran out) and is the
  * caller's to release. `options` may be NULL. */
-BATON_COMPILER_API baton_compile_status baton_compile(const baton_compile_source* sources,
-                                                      size_t source_count,
+BATON_COMPILER_API baton_compile_status baton_compile(const baton_compile_source* source,
                                                       const baton_compile_options* options,
                                                       baton_compilation** out);
 

@@ -298,7 +298,7 @@ void FunctionEmitter::streamOrdered(Ordered& o, const Node& node) {
   o.count = allocate(b_.getInt64Ty(), "count");
   b_.CreateStore(i64(0), o.count);
   const auto clear = [&] {
-    countedLoop(i64(0), i64(kReductionPartials), 1, false, [&](Value* j) {
+    countedLoop(i64(0), i64(kReductionPartials), 1, true, [&](Value* j) {
       b_.CreateStore(o.identity, b_.CreateInBoundsGEP(o.element, o.partials, j));
     });
   };
@@ -378,7 +378,7 @@ void FunctionEmitter::closeBlock(Ordered& o) {
   }
   const auto slot = [&](Value* index) { return b_.CreateInBoundsGEP(o.element, o.partials, index); };
   for (int64_t half = kReductionPartials / 2; half > 0; half /= 2)
-    countedLoop(i64(0), i64(half), 1, false, [&](Value* j) {
+    countedLoop(i64(0), i64(half), 1, true, [&](Value* j) {
       Value* const left = b_.CreateLoad(o.element, slot(j));
       Value* const right = b_.CreateLoad(o.element, slot(b_.CreateNSWAdd(j, i64(half))));
       b_.CreateStore(emitCombine(b_, o.op, o.type, left, right), slot(j));

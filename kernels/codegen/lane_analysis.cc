@@ -87,6 +87,7 @@ void LaneAnalysis::statement(NodeId id) {
     }
     case Op::If: block(node.body); return block(node.otherwise);
     case Op::Reduce: {
+      hasReduction_ = true;
       for (const NodeId extent : loopParts(k_, node).extents)
         if (!isUniform(extent)) reject("the extent of an inner reduction differs between lanes");
       block(node.body);

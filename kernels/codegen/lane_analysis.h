@@ -30,6 +30,8 @@ class LaneAnalysis {
 
   /// Whether masked accesses are cheap: no element narrower than 32 bits is touched.
   bool hasCheapMasks() const { return hasCheapMasks_; }
+  /// Whether there is a reduction inside: large already, and with enough to do at once.
+  bool hasReduction() const { return hasReduction_; }
   /// Nodes in the block and those nested in it.
   uint32_t nodeCount() const { return nodeCount_; }
 
@@ -52,6 +54,7 @@ class LaneAnalysis {
   std::vector<bool> perLane_;
   const char* reason_ = nullptr;
   bool hasCheapMasks_ = true;
+  bool hasReduction_ = false;
   uint32_t nodeCount_ = 0;
 };
 

@@ -240,5 +240,20 @@ Value tanh(Value a);
 Value sigmoid(Value a);
 Value erf(Value a);
 Value rsqrt(Value a);
+// These compute in f64 and round once.
+Value sin(Value a);
+Value cos(Value a);
+Value tan(Value a);
+Value asin(Value a);
+Value acos(Value a);
+Value atan(Value a);
+Value sinh(Value a);
+Value cosh(Value a);
+Value asinh(Value a);
+Value acosh(Value a);
+Value atanh(Value a);
+Value log2(Value a);
+Value log10(Value a);
+Value pow(Value a, Value b);  ///< as C's
 
 }  // namespace baton::loop

@@ -1,5 +1,6 @@
 // Dominator-scoped value numbering. Only instructions that give the same whenever they are
-// given the same take part: not allocations (each is a fresh object), not reads of cells.
+// given the same take part: not allocations (each is a fresh object), not reads of cells. A
+// check of a condition that was checked already goes, too.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -35,7 +36,8 @@ class ValueNumbering {
           const Register to = canonical_[registerOf(slot).value()];
           if (to != kNoRegister) slot = to.value();
         });
-        return isPure(instruction) && isKnown(id, instruction);
+        return instruction.opcode == Opcode::Check ? isChecked(id, instruction)
+                                                   : isPure(instruction) && isKnown(id, instruction);
       });
     }
     // Arguments that come round a loop were rewritten before what they name was found redundant.
@@ -74,11 +76,21 @@ class ValueNumbering {
     return false;
   }
 
+  /// Whatever it says, a condition that was checked on the way here holds.
+  bool isChecked(BlockId id, const Instruction& check) {
+    std::vector<BlockId>& blocks = checked_[registerOperand(function_, check, 0).value()];
+    for (BlockId block : blocks)
+      if (flow_.dominates(block, id)) return true;
+    blocks.push_back(id);
+    return false;
+  }
+
   static constexpr size_t kMaxEntries = 16;
   Function& function_;
   ControlFlow flow_;
   std::vector<Register> canonical_;
   std::unordered_map<std::string, std::vector<Known>> table_;
+  std::unordered_map<uint32_t, std::vector<BlockId>> checked_;  // by condition
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "kernels/loop/builder.h"
 #include "kernels/loop/math/transcendental.h"
+#include "kernels/loop/math/wide.h"
 
 namespace baton::loop {
 
@@ -32,6 +33,13 @@ struct Expression {
   U bits(F x) const { return b.bitcast(x, kUnsigned); }
   F fromBits(U x) const { return b.bitcast(x, kFloat); }
   F signedToFloat(U x) const { return b.cast(b.bitcast(x, kSigned), kFloat); }
+  F trunc(F x) const { return b.unary(Op::Trunc, x); }
+  B equal(F x, F y) const { return b.binary(Op::Eq, x, y); }
+  U selectInteger(B condition, U x, U y) const { return b.select(condition, x, y); }
+  B below(U x, U y) const { return b.binary(Op::Lt, x, y); }
+  B equalInteger(U x, U y) const { return b.binary(Op::Eq, x, y); }
+  U shiftRight(U x, int count) const { return b.binary(Op::Shr, x, integer(static_cast<uint64_t>(count))); }
+  U shiftRightBy(U x, U count) const { return b.binary(Op::Shr, x, count); }
   U shiftLeft(U x, int count) const { return b.binary(Op::Shl, x, integer(static_cast<uint64_t>(count))); }
   U shiftRightSigned(U x, int count) const {
     const Value shifted =
@@ -46,6 +54,13 @@ Value expand(Value a, Function f) {
   if (a.type() == DType::F32) return f(Expression<math::Binary32>{a.builder()}, a);
   BATON_CHECK(a.type() == DType::F64);
   return f(Expression<math::Binary64>{a.builder()}, a);
+}
+
+/// `f` in binary64, rounded to the type of the operands.
+template <class Function>
+Value expandWide(Value a, Function f) {
+  BATON_CHECK(isInClass(a.type(), TypeClass::Float));
+  return cast(f(Expression<math::Binary64>{a.builder()}, cast(a, DType::F64)), a.type());
 }
 
 }  // namespace
@@ -67,6 +82,51 @@ Value erf(Value a) {
 }
 Value rsqrt(Value a) {
   return expand(a, [](const auto& arithmetic, Value x) { return math::rsqrt(arithmetic, x); });
+}
+
+Value sin(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::sin(arithmetic, x); });
+}
+Value cos(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::cos(arithmetic, x); });
+}
+Value tan(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::tan(arithmetic, x); });
+}
+Value asin(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::asin(arithmetic, x); });
+}
+Value acos(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::acos(arithmetic, x); });
+}
+Value atan(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::atan(arithmetic, x); });
+}
+Value sinh(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::sinh(arithmetic, x); });
+}
+Value cosh(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::cosh(arithmetic, x); });
+}
+Value asinh(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::asinh(arithmetic, x); });
+}
+Value acosh(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::acosh(arithmetic, x); });
+}
+Value atanh(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::atanh(arithmetic, x); });
+}
+Value log2(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::log2(arithmetic, x); });
+}
+Value log10(Value a) {
+  return expandWide(a, [](const auto& arithmetic, Value x) { return math::log10(arithmetic, x); });
+}
+Value pow(Value a, Value b) {
+  BATON_CHECK(a.type() == b.type());
+  return expandWide(
+      a, [&](const auto& arithmetic, Value x) { return math::pow(arithmetic, x, cast(b, DType::F64)); });
 }
 
 }  // namespace baton::loop

@@ -3,8 +3,9 @@
 // branches are selects, so lanes of a vector and a lone scalar compute the same bits.
 //
 // An arithmetic has types F (float), U (unsigned integer of the same width) and B (condition),
-// the operators + - * / and < on F, + - & | on U, and the functions used below. Errors are at
-// most 4 ulp (math_test.cc measures them). Polynomials are minimax fits of our own.
+// the operators + - * / and < on F, + - * & | on U, and the functions used below. Errors are at
+// most 4 ulp (math_test.cc measures them). Polynomials are minimax fits of our own. What is
+// here exists in both precisions; wide.h has the functions that always compute in binary64.
 #pragma once
 
 #include <array>
@@ -85,24 +86,32 @@ struct ReducedExp {
   typename A::F q;
 };
 
+/// Of x, or of x + *tail where the tail is far below x.
 template <class A>
-ReducedExp<A> reduceExp(const A& a, typename A::F x) {
+ReducedExp<A> reduceExp(const A& a, typename A::F x, const typename A::F* tail = nullptr) {
   using Format = typename A::Format;
   const auto shifted = a.fma(x, a.number(1.4426950408889634074), a.number(Format::kRoundingMagic));
   const auto n = shifted - a.number(Format::kRoundingMagic);
   const auto minusN = a.number(0.0) - n;
-  const auto r = a.fma(minusN, a.number(Format::kLn2Low), a.fma(minusN, a.number(Format::kLn2High), x));
+  auto r = a.fma(minusN, a.number(Format::kLn2Low), a.fma(minusN, a.number(Format::kLn2High), x));
+  if (tail != nullptr) r = r + *tail;
   const auto q = a.fma(r * r, polynomial(a, r, Format::kExpm1), r);
   // The integer sits in the low bits of the shifted sum, below the bits of the magic number.
   return {a.bits(shifted), q};
 }
 
+/// x where it is between the ends beyond which exp is 0 or infinite, else the end.
 template <class A>
-typename A::F exp(const A& a, typename A::F x) {
+typename A::F clampForExp(const A& a, typename A::F x) {
   using Format = typename A::Format;
   const auto below = a.select(x < a.number(Format::kExpLow), a.number(Format::kExpLow), x);
-  const auto bounded = a.select(a.number(Format::kExpHigh) < below, a.number(Format::kExpHigh), below);
-  const ReducedExp<A> e = reduceExp(a, bounded);
+  return a.select(a.number(Format::kExpHigh) < below, a.number(Format::kExpHigh), below);
+}
+
+/// 2^n (1 + q)
+template <class A>
+typename A::F scaleExp(const A& a, const ReducedExp<A>& e) {
+  using Format = typename A::Format;
   // 2^n in two halves, of which neither overflows nor is denormal; only the second product rounds.
   const int m = Format::kMantissaBits;
   const auto half =
@@ -115,11 +124,24 @@ typename A::F exp(const A& a, typename A::F x) {
 }
 
 template <class A>
-typename A::F log(const A& a, typename A::F x) {
+typename A::F exp(const A& a, typename A::F x) {
+  return scaleExp(a, reduceExp(a, clampForExp(a, x)));
+}
+
+/// log(x) = e ln 2 + f - (halfSquare - correction), x = 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt 2).
+template <class A>
+struct ReducedLog {
+  typename A::F e;
+  typename A::F f;
+  typename A::F halfSquare;
+  typename A::F correction;
+};
+
+template <class A>
+ReducedLog<A> reduceLog(const A& a, typename A::F x) {
   using Format = typename A::Format;
   const auto tiny = x < a.number(Format::kMinNormal);
   const auto scaled = a.select(tiny, x * a.number(Format::kDenormalScale), x);
-  // x = 2^e (1 + f), 1 + f in [sqrt(1/2), sqrt 2)
   const auto offset = a.bits(scaled) - a.integer(Format::kSqrtHalfBits);
   const auto exponent = a.signedToFloat(a.shiftRightSigned(offset, Format::kMantissaBits));
   const auto e = a.select(tiny, exponent - a.number(Format::kDenormalExponent), exponent);
@@ -142,14 +164,34 @@ typename A::F log(const A& a, typename A::F x) {
     const auto z = s * s;
     correction = s * a.fma(z, polynomial(a, z, kLog), halfSquare);
   }
-  const auto low = a.fma(e, a.number(Format::kLn2Low), correction);
-  const auto value = a.fma(e, a.number(Format::kLn2High), f - (halfSquare - low));
-  // Outside (0, inf), the NaNs and infinities that the logarithm has.
-  const auto infinity = a.number(Format::kInfinity);
+  return {e, f, halfSquare, correction};
+}
+
+/// The value of a logarithm, where it is one: outside (0, inf) what it is there.
+template <class A>
+typename A::F finishLog(const A& a, typename A::F x, typename A::F value) {
+  const auto infinity = a.number(A::Format::kInfinity);
   const auto inside = a.select(x < infinity, value, x);
-  const auto atZero = a.select(a.number(0.0) < x, inside, a.number(-Format::kInfinity));
+  const auto atZero = a.select(a.number(0.0) < x, inside, a.number(0.0) - infinity);
   const auto nan = infinity - infinity;
   return a.select(x < a.number(0.0), nan, a.select(a.isNan(x), x, atZero));
+}
+
+template <class A>
+typename A::F log(const A& a, typename A::F x) {
+  using Format = typename A::Format;
+  const ReducedLog<A> l = reduceLog(a, x);
+  const auto low = a.fma(l.e, a.number(Format::kLn2Low), l.correction);
+  return finishLog(a, x, a.fma(l.e, a.number(Format::kLn2High), l.f - (l.halfSquare - low)));
+}
+
+/// exp(x) - 1 for 0 <= x below the end where exp overflows.
+template <class A>
+typename A::F expm1(const A& a, typename A::F x) {
+  using Format = typename A::Format;
+  const ReducedExp<A> e = reduceExp(a, x);
+  const auto power = a.fromBits(a.shiftLeft(e.n + a.integer(Format::kExponentBias), Format::kMantissaBits));
+  return a.fma(power, e.q, power - a.number(1.0));
 }
 
 template <class A>
@@ -159,9 +201,7 @@ typename A::F tanh(const A& a, typename A::F x) {
   const auto magnitude = a.abs(x);
   const auto high = a.number(Format::kTanhHigh);
   const auto y = a.select(high < magnitude, high, magnitude);
-  const ReducedExp<A> e = reduceExp(a, y + y);
-  const auto power = a.fromBits(a.shiftLeft(e.n + a.integer(Format::kExponentBias), Format::kMantissaBits));
-  const auto t = a.fma(power, e.q, power - a.number(1.0));
+  const auto t = expm1(a, y + y);
   return a.copySign(t / (t + a.number(2.0)), x);
 }
 

@@ -255,23 +255,30 @@ TEST_CASE("interpreter: transcendentals are those of math/plain.h") {
   d.symbols = {{.name = "n", .index = 0, .axis = 0}};
   const DimExpr n = DimExpr::symbol(DimSymbol(0));
   d.inputs = {{.dtype = DType::F32, .extents = {n}}};
-  d.outputs = {{.dtype = DType::F32, .extents = {DimExpr::constant(6), n}}};
+  d.outputs = {{.dtype = DType::F32, .extents = {DimExpr::constant(20), n}}};
   Builder b(d);
   b.vectorized(b.symbol(0), [&](Value i) {
     const Value x = b.load(b.input(0), {i});
-    const Value results[] = {exp(x), log(x), tanh(x), sigmoid(x), erf(x), rsqrt(x)};
-    for (int64_t r = 0; r < 6; ++r) b.store(b.output(0), {b.i64(r), i}, results[r]);
+    const Value results[] = {exp(x),   log(x),   tanh(x), sigmoid(x), erf(x),
+                             rsqrt(x), sin(x),   cos(x),  tan(x),     asin(x),
+                             acos(x),  atan(x),  sinh(x), cosh(x),    asinh(x),
+                             acosh(x), atanh(x), log2(x), log10(x),   pow(abs(x), b.f32(0.3))};
+    for (int64_t r = 0; r < 20; ++r) b.store(b.output(0), {b.i64(r), i}, results[r]);
   });
   const Kernel kernel = b.take();
   std::vector<float> x;
   for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 1000003)
     x.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
-  std::vector<float> y(x.size() * 6);
+  std::vector<float> y(x.size() * 20);
   std::vector<int64_t> scalars = {static_cast<int64_t>(x.size())};
   REQUIRE(interpret(kernel, {x.data(), y.data()}, scalars).status == 0);
   std::vector<float> expected;
-  float (*const functions[])(float) = {math::exp,     math::log, math::tanh,
-                                       math::sigmoid, math::erf, math::rsqrt};
+  float (*const functions[])(float) = {
+      math::exp,   math::log,   math::tanh,  math::sigmoid,
+      math::erf,   math::rsqrt, math::sin,   math::cos,
+      math::tan,   math::asin,  math::acos,  math::atan,
+      math::sinh,  math::cosh,  math::asinh, math::acosh,
+      math::atanh, math::log2,  math::log10, [](float v) { return math::pow(std::fabs(v), 0.3f); }};
   for (const auto function : functions)
     for (const float value : x) expected.push_back(function(value));
   CHECK(testing::sameElements(DType::F32, testing::bytesOf(y), testing::bytesOf(expected)));

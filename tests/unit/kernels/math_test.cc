@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <limits>
 #include <random>
+#include <string>
+#include <string_view>
 
 namespace baton {
 namespace {
@@ -52,6 +54,19 @@ const Function kFunctions[] = {
     {"sigmoid", math::sigmoid, math::sigmoid, exactSigmoid},
     {"erf", math::erf, math::erf, [](long double x) { return std::erf(x); }},
     {"rsqrt", math::rsqrt, math::rsqrt, [](long double x) { return 1 / std::sqrt(x); }},
+    {"sin", math::sin, math::sin, [](long double x) { return std::sin(x); }},
+    {"cos", math::cos, math::cos, [](long double x) { return std::cos(x); }},
+    {"tan", math::tan, math::tan, [](long double x) { return std::tan(x); }},
+    {"asin", math::asin, math::asin, [](long double x) { return std::asin(x); }},
+    {"acos", math::acos, math::acos, [](long double x) { return std::acos(x); }},
+    {"atan", math::atan, math::atan, [](long double x) { return std::atan(x); }},
+    {"sinh", math::sinh, math::sinh, [](long double x) { return std::sinh(x); }},
+    {"cosh", math::cosh, math::cosh, [](long double x) { return std::cosh(x); }},
+    {"asinh", math::asinh, math::asinh, [](long double x) { return std::asinh(x); }},
+    {"acosh", math::acosh, math::acosh, [](long double x) { return std::acosh(x); }},
+    {"atanh", math::atanh, math::atanh, [](long double x) { return std::atanh(x); }},
+    {"log2", math::log2, math::log2, [](long double x) { return x < 0 ? std::nanl("") : std::log2(x); }},
+    {"log10", math::log10, math::log10, [](long double x) { return x < 0 ? std::nanl("") : std::log10(x); }},
 };
 
 TEST_CASE("transcendentals: every thousandth float and all special ranges are within 4 ulp") {
@@ -89,7 +104,10 @@ TEST_CASE("transcendentals: random doubles are within 4 ulp") {
   for (const Function& function : kFunctions) {
     double worst = 0;
     double worstAt = 0;
+    // Arguments of the periodic ones are reduced as documented.
+    const bool isPeriodic = std::string_view("sin cos tan").find(function.name) != std::string_view::npos;
     const auto tryValue = [&](double x) {
+      if (isPeriodic && std::fabs(x) >= 0x1p48) return;
       // 80-bit arithmetic carries 11 bits more than the result.
       const double error = ulps(function.wide(x), function.exact(x));
       if (error > worst || std::isnan(error)) {
@@ -114,6 +132,68 @@ TEST_CASE("transcendentals: random doubles are within 4 ulp") {
     if (std::getenv("BATON_SHOW_ULP") != nullptr)
       WARN(function.name << " f64: " << worst << " at " << worstAt);
   }
+}
+
+TEST_CASE("transcendentals: powers are within 4 ulp") {
+  std::mt19937_64 random(7);
+  double worst = 0;
+  double worstWide = 0;
+  std::string worstAt;
+  for (int i = 0; i < 400000; ++i) {
+    // Bases and exponents of every size, most of them with results in range.
+    const double x =
+        std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, static_cast<int>(random() % 61) - 30);
+    const double y =
+        std::ldexp(static_cast<double>(random() >> 11) * 0x1p-53 - 0.5, static_cast<int>(random() % 12));
+    worst = std::max(worst, ulps(math::pow(static_cast<float>(x), static_cast<float>(y)),
+                                 std::pow(static_cast<long double>(static_cast<float>(x)),
+                                          static_cast<long double>(static_cast<float>(y)))));
+    const double wide =
+        ulps(math::pow(x, y), std::pow(static_cast<long double>(x), static_cast<long double>(y)));
+    if (wide > worstWide) worstAt = std::to_string(x) + " ^ " + std::to_string(y);
+    worstWide = std::max(worstWide, wide);
+  }
+  INFO(worstAt);
+  CHECK(worst <= 1);
+  CHECK(worstWide <= kLimitUlp);
+  if (std::getenv("BATON_SHOW_ULP") != nullptr)
+    WARN("pow f32: " << worst << ", f64: " << worstWide << " at " << worstAt);
+}
+
+TEST_CASE("transcendentals: powers of special operands are those of C") {
+  const double values[] = {0.0,
+                           -0.0,
+                           1,
+                           -1,
+                           2,
+                           -2,
+                           3,
+                           -3,
+                           0.5,
+                           -0.5,
+                           2.5,
+                           -2.5,
+                           1e300,
+                           -1e300,
+                           1e-310,
+                           -1e-310,
+                           4503599627370497.0,
+                           -4503599627370497.0,
+                           INFINITY,
+                           -INFINITY,
+                           NAN};
+  for (const double x : values)
+    for (const double y : values) {
+      const double expected = std::pow(x, y);
+      const double found = math::pow(x, y);
+      INFO(x << " ^ " << y << ": " << found << ", expected " << expected);
+      if (std::isnan(expected)) {
+        CHECK(std::isnan(found));
+      } else {
+        CHECK(found == Approx(expected));
+        CHECK(std::signbit(found) == std::signbit(expected));
+      }
+    }
 }
 
 template <class T>
@@ -149,6 +229,33 @@ void checkSpecialValues() {
   CHECK(math::rsqrt(T{-0.0}) == -inf);
   CHECK(math::rsqrt(inf) == 0);
   CHECK(std::isnan(math::rsqrt(T{-1})));
+  CHECK(std::signbit(math::sin(T{-0.0})));
+  CHECK(math::cos(T{0}) == 1);
+  for (const T x : {inf, -inf, nan}) {
+    CHECK(std::isnan(math::sin(x)));
+    CHECK(std::isnan(math::cos(x)));
+    CHECK(std::isnan(math::tan(x)));
+  }
+  CHECK(std::signbit(math::tan(T{-0.0})));
+  CHECK(std::signbit(math::atan(T{-0.0})));
+  CHECK(math::atan(inf) == static_cast<T>(1.5707963267948966));
+  CHECK(std::isnan(math::atan(nan)));
+  CHECK(std::isnan(math::asin(T{1.5})));
+  CHECK(std::isnan(math::acos(T{-1.5})));
+  CHECK(math::acos(T{1}) == 0);
+  CHECK(math::sinh(-inf) == -inf);
+  CHECK(math::cosh(-inf) == inf);
+  CHECK(math::asinh(-inf) == -inf);
+  CHECK(math::acosh(inf) == inf);
+  CHECK(math::acosh(T{1}) == 0);
+  CHECK(std::isnan(math::acosh(T{0.5})));
+  CHECK(math::atanh(T{1}) == inf);
+  CHECK(math::atanh(T{-1}) == -inf);
+  CHECK(std::isnan(math::atanh(T{2})));
+  CHECK(math::log2(T{8}) == 3);
+  CHECK(math::log2(T{0}) == -inf);
+  CHECK(math::log10(T{1000}) == 3);
+  CHECK(std::isnan(math::log10(T{-1})));
 }
 
 TEST_CASE("transcendentals: special values") {

@@ -175,6 +175,32 @@ b2:
 )");
 }
 
+TEST_CASE("a condition is checked once on every path") {
+  CHECK(after(R"(func @f signature<0> {
+b0(%0: bool, %1: i64):
+  branch %0, b1, b2
+b1:
+  check %0, message<0>, (%1)
+  check %0, message<1>, ()
+  ret (), ()
+b2:
+  check %0, message<2>, ()
+  ret (), ()
+}
+)",
+              onFirst(removeRedundancy)) == R"(func @f signature<0> {
+b0(%0: bool, %1: i64):
+  branch %0, b1, b2
+b1:
+  check %0, message<0>, (%1)
+  ret (), ()
+b2:
+  check %0, message<2>, ()
+  ret (), ()
+}
+)");
+}
+
 TEST_CASE("invariants leave their loops, what can fail does not") {
   CHECK(after(R"(func @f signature<0> {
 b0(%0: bool, %1: tensor<f32,1>, %2: i64):

@@ -1,0 +1,120 @@
+#include "compiler/emit/emit.h"
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "bytecode/owned_bytes.h"
+#include "bytecode/verifier/verifier.h"
+#include "compiler/emit/encode.h"
+#include "kernels/codegen/codegen.h"
+#include "kernels/loop/printer.h"
+
+namespace baton::emit {
+
+namespace {
+
+/// Files and names of the debug section, each once.
+class DebugWriter {
+ public:
+  DebugWriter(const lir::Module& module, bytecode::DebugInfo& debug)
+      : module_(module),
+        debug_(debug),
+        files_(module.files.size(), kUnset),
+        names_(module.names.size(), kUnset) {
+    names_[0] = 0;
+    debug_.names.emplace_back();
+  }
+
+  void add(bytecode::FunctionIndex function, const EncodedFunction::Position& position) {
+    bytecode::DebugInfo::Position entry;
+    entry.function = function;
+    entry.pc = position.pc;
+    entry.line = position.location.line;
+    entry.column = position.location.column;
+    if (position.location.file < files_.size())
+      entry.file = intern(files_, position.location.file, module_.files, debug_.files);
+    entry.name = intern(names_, position.name.value(), module_.names, debug_.names);
+    debug_.positions.push_back(entry);
+  }
+
+ private:
+  static constexpr uint32_t kUnset = std::numeric_limits<uint32_t>::max();
+  static uint32_t intern(std::vector<uint32_t>& known, uint32_t index, const std::vector<std::string>& from,
+                         std::vector<std::string>& to) {
+    if (known[index] == kUnset) {
+      known[index] = static_cast<uint32_t>(to.size());
+      to.push_back(from[index]);
+    }
+    return known[index];
+  }
+
+  const lir::Module& module_;
+  bytecode::DebugInfo& debug_;
+  std::vector<uint32_t> files_;
+  std::vector<uint32_t> names_;
+};
+
+Result<void> addCode(const lir::Module& module, bytecode::Program& program) {
+  DebugWriter debug(module, program.debug);
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const lir::Function& source = module.functions[i];
+    const EncodedFunction encoded = encode(source);
+    if (program.code.size() + encoded.code.size() > std::numeric_limits<uint32_t>::max())
+      return Error(ErrorCode::Unsupported, "the program's code exceeds 2^32 words");
+    bytecode::Function& function = program.functions.emplace_back();
+    function.name = source.name;
+    function.signature = source.signature;
+    function.isClosure = source.isClosure;
+    function.captures = source.captures;
+    function.scalarRegisterCount = source.registerCount[0];
+    function.referenceRegisterCount = source.registerCount[1];
+    function.codeOffset = static_cast<uint32_t>(program.code.size());
+    function.codeSize = static_cast<uint32_t>(encoded.code.size());
+    program.code.insert(program.code.end(), encoded.code.begin(), encoded.code.end());
+    for (const EncodedFunction::Position& position : encoded.positions)
+      debug.add(bytecode::FunctionIndex(i), position);
+  }
+  return success();
+}
+
+Result<void> addKernels(const lir::Module& module, const EmitOptions& options, bytecode::Program& program) {
+  if (module.kernels.empty()) return success();
+  for (const std::string& level : options.cpuLevels) {
+    BATON_TRY_ASSIGN(codegen::NativeImage compiled,
+                     codegen::compileKernels(module.kernels, {level, options.optimisationLevel}));
+    bytecode::NativeImage& image = program.images.emplace_back();
+    image.level = compiled.level;
+    image.requiredFeatures = std::move(compiled.requiredFeatures);
+    for (uint64_t entry : compiled.entries) {
+      if (entry >= bytecode::NativeImage::kNoEntry)
+        return Error(ErrorCode::Unsupported, fmt::format("the native image for {} exceeds 4 GiB", level));
+      image.entryOffsets.push_back(static_cast<uint32_t>(entry));
+    }
+    auto owned = std::make_unique<bytecode::OwnedBytes>(std::span<const std::byte>(compiled.bytes));
+    image.bytes = owned->bytes();
+    program.storage.push_back(std::move(owned));
+  }
+  if (options.isPortable)
+    for (const loop::Kernel& kernel : module.kernels) program.loops.push_back(loop::print(kernel));
+  return success();
+}
+
+}  // namespace
+
+Result<bytecode::Program> emit(lir::Module module, const EmitOptions& options) {
+  bytecode::Program program = std::move(module.tables);
+  program.meta = options.meta;
+  program.meta.targets = options.cpuLevels;
+  BATON_TRY(addCode(module, program));
+  BATON_TRY(addKernels(module, options, program));
+  const std::vector<bytecode::Violation> violations = bytecode::findViolations(program, 1);
+  if (!violations.empty())
+    return Error(ErrorCode::Internal, fmt::format("the compiled program does not verify: {}",
+                                                  bytecode::describeViolation(program, violations[0])));
+  return program;
+}
+
+}  // namespace baton::emit

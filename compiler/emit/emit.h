@@ -1,0 +1,25 @@
+// From low-level form with registers assigned to the executable: code, debug positions,
+// kernels as native images and loop IR.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bytecode/program.h"
+#include "compiler/lir/lir.h"
+
+namespace baton::emit {
+
+struct EmitOptions {
+  std::vector<std::string> cpuLevels;  ///< one image each; none: no native code
+  bool isPortable = false;             ///< kernels as loop-IR text, too
+  int optimisationLevel = 3;           ///< of native code
+  bytecode::Meta meta;                 ///< targets are filled in
+};
+
+/// Takes the module apart. The result has passed the verifier; one that does not is an
+/// Internal error.
+Result<bytecode::Program> emit(lir::Module module, const EmitOptions& options);
+
+}  // namespace baton::emit

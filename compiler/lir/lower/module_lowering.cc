@@ -1,0 +1,125 @@
+#include "compiler/lir/lower/module_lowering.h"
+
+#include <fmt/format.h>
+
+#include "compiler/lir/lower/function_lowering.h"
+#include "compiler/lir/lower/lower.h"
+
+namespace baton::lir {
+
+FunctionIndex ModuleLowering::declare(const std::string& name, SignatureIndex signature) {
+  Function& function = module.functions.emplace_back();
+  function.name = tables.functionName(name);
+  function.signature = signature;
+  return FunctionIndex(static_cast<uint32_t>(module.functions.size() - 1));
+}
+
+SignatureIndex ModuleLowering::signatureOf(const ir::Function& function, const std::vector<ir::VarId>& params,
+                                           ir::TypeRef result) {
+  std::vector<ir::TypeRef> paramTypes;
+  for (ir::VarId param : params) paramTypes.push_back(function.var(param).type);
+  return types.signature(paramTypes, result);
+}
+
+FunctionIndex ModuleLowering::functionOf(ir::GlobalId id) {
+  const auto found = functions_.find(id.value());
+  if (found != functions_.end()) return found->second;
+  const ir::Function& function = source.function(id);
+  const FunctionIndex index = declare(function.name, signatureOf(function, function.params, function.result));
+  functions_.emplace(id.value(), index);
+  pending_.push_back({index, id, false, std::nullopt});
+  return index;
+}
+
+FunctionIndex ModuleLowering::wrapperOf(ir::GlobalId id) {
+  const auto found = wrappers_.find(id.value());
+  if (found != wrappers_.end()) return found->second;
+  const ir::Function& function = source.function(id);
+  const FunctionIndex index =
+      declare(function.name + "$closure", signatureOf(function, function.params, function.result));
+  module.function(index).isClosure = true;
+  wrappers_.emplace(id.value(), index);
+  pending_.push_back({index, id, true, std::nullopt});
+  return index;
+}
+
+FunctionIndex ModuleLowering::closureFunction(ClosureSource closure, std::vector<Kind> captures) {
+  const ir::Function& parent = source.function(closure.parent);
+  const ir::VarInfo& self = parent.var(closure.self);
+  const FunctionIndex index = declare(fmt::format("{}${}", parent.name, self.name.empty() ? "fn" : self.name),
+                                      signatureOf(parent, closure.lambda->params, self.type->result()));
+  module.function(index).isClosure = true;
+  module.function(index).captures = std::move(captures);
+  const ir::GlobalId owner = closure.parent;
+  pending_.push_back({index, owner, false, std::move(closure)});
+  return index;
+}
+
+Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
+  const ir::Function& function = source.function(id);
+  bytecode::EntryPoint entry;
+  entry.name = function.name;
+  entry.documentation = function.doc;
+  std::unordered_map<DimSymbol, DimSymbol> numbers;
+  const auto number = [&](DimSymbol symbol) {
+    const auto [found, isNew] =
+        numbers.try_emplace(symbol, DimSymbol(static_cast<uint32_t>(entry.symbols.size())));
+    if (isNew) {
+      const bool isNamed =
+          symbol.value() < source.dimSymbols.size() && !source.dimSymbols.name(symbol).empty();
+      entry.symbols.push_back(isNamed ? source.dimSymbols.name(symbol) : "?");
+    }
+    return found->second;
+  };
+  const auto mapped = [&](const DimExpr& expr) {
+    return expr.substitute([&](DimSymbol symbol) { return std::optional(DimExpr::symbol(number(symbol))); });
+  };
+  const auto isCell = [](ir::TypeRef type) { return type->isRef(); };
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    const ir::VarInfo& param = function.var(function.params[i]);
+    if (isCell(param.type))
+      return Error(ErrorCode::CompileError,
+                   fmt::format("@{}: a ref cannot be a parameter of an exported function", function.name));
+    entry.parameters.push_back({i < function.entryNames.size() ? function.entryNames[i] : param.name,
+                                types.valueType(param.type, number)});
+  }
+  if (isCell(function.result))
+    return Error(ErrorCode::CompileError,
+                 fmt::format("@{}: a ref cannot be the result of an exported function", function.name));
+  for (const DimConstraint& constraint : function.where)
+    entry.constraints.push_back({mapped(constraint.lhs), constraint.relation, mapped(constraint.rhs)});
+  entry.result = types.valueType(function.result, number);
+  entry.resultIsSplit = function.result->isTuple();
+  entry.peakMemory.reason = "memory is not planned";
+  entry.function = functionOf(id);
+  module.tables.entryPoints.push_back(std::move(entry));
+  return success();
+}
+
+Result<void> ModuleLowering::run(SourceLocation* where) {
+  for (const ir::SourceFile& file : source.sources) module.files.push_back(file.name);
+  for (uint32_t i = 0; i < source.functions.size(); ++i) {
+    if (!source.functions[i].isExported) continue;
+    *where = source.functions[i].location;
+    BATON_TRY(addEntryPoint(ir::GlobalId(i)));
+  }
+  while (!pending_.empty()) {
+    const PendingFunction pending = std::move(pending_.front());
+    pending_.pop_front();
+    FunctionLowering lowering(*this, pending);
+    Result<void> result = lowering.run();
+    if (result.has_value()) continue;
+    *where = lowering.location();
+    return result;
+  }
+  types.finish();
+  return success();
+}
+
+Result<Module> lower(ir::Module& source, SourceLocation* where) {
+  Module module;
+  BATON_TRY(ModuleLowering(source, module).run(where));
+  return module;
+}
+
+}  // namespace baton::lir

@@ -1,0 +1,158 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/capi/api.h"
+
+using namespace baton::test;
+
+TEST_CASE("entry points describe themselves") {
+  const Api api;
+  CHECK(std::string(baton_executable_name(api.executable.get())) == "test program");
+  CHECK(std::string(baton_executable_cpu_level(api.executable.get())).empty());
+  REQUIRE(baton_executable_function_count(api.executable.get()) == 8);
+  CHECK(baton_executable_function(api.executable.get(), 8) == nullptr);
+  CHECK(baton_executable_find_function(api.executable.get(), "main") == nullptr);
+  const baton_function* pair = api.function("pair");
+  CHECK(baton_executable_function(api.executable.get(), 0) == pair);
+  CHECK(std::string(baton_function_signature(pair)) ==
+        "def @pair(%x: Tensor[(n, 2), float32], %k: int64) -> (Tensor[(n, 2), float32], int64) where n <= 8");
+  CHECK(std::string(baton_function_documentation(pair)) == "the arguments as a tuple");
+  REQUIRE(baton_function_parameter_count(pair) == 2);
+  CHECK(std::string(baton_function_parameter_name(pair, 0)) == "x");
+  CHECK(baton_function_parameter_name(pair, 2) == nullptr);
+  CHECK(baton_function_find_parameter(pair, "k") == 1);
+  CHECK(baton_function_find_parameter(pair, "z") == SIZE_MAX);
+  REQUIRE(baton_function_symbol_count(pair) == 1);
+  CHECK(std::string(baton_function_symbol_name(pair, 0)) == "n");
+  REQUIRE(baton_function_constraint_count(pair) == 1);
+  CHECK(std::string(baton_function_constraint(pair, 0)) == "n <= 8");
+
+  const baton_type* x = baton_function_parameter_type(pair, 0);
+  CHECK(baton_type_kind(x) == BATON_TENSOR);
+  CHECK(baton_type_dtype(x) == BATON_F32);
+  REQUIRE(baton_type_rank(x) == 2);
+  CHECK(baton_type_extent(x, 0) == -1);
+  CHECK(baton_type_extent(x, 1) == 2);
+  CHECK(std::string(baton_type_extent_text(x, 0)) == "n");
+  CHECK(std::string(baton_type_text(x)) == "Tensor[(n, 2), float32]");
+  CHECK(baton_type_kind(baton_function_parameter_type(pair, 1)) == BATON_SCALAR);
+
+  const baton_type* tuple = baton_function_result_type(pair);
+  CHECK(baton_type_kind(tuple) == BATON_TUPLE);
+  REQUIRE(baton_type_constructor_count(tuple) == 1);
+  REQUIRE(baton_type_field_count(tuple, 0) == 2);
+  CHECK(std::string(baton_type_text(baton_type_field(tuple, 0, 1))) == "int64");
+  const baton_type* list = baton_function_parameter_type(api.function("cons"), 1);
+  CHECK(baton_type_is_list(list) == 1);
+  CHECK(std::string(baton_type_constructor_name(list, 0)) == "Cons");
+  CHECK(baton_type_equal(baton_type_field(list, 0, 1), list) == 1);
+  CHECK(baton_type_equal(tuple, list) == 0);
+}
+
+TEST_CASE("peak memory is evaluated for given extents") {
+  const Api api;
+  const int64_t n = 5;
+  baton_known known = BATON_UNKNOWN;
+  uint64_t bytes = 0;
+  ok(baton_function_peak_memory(api.function("pair"), &n, 1, &known, &bytes, nullptr));
+  CHECK(known == BATON_EXACT);
+  CHECK(bytes == 40);
+  CHECK(Failure(baton_function_peak_memory(api.function("pair"), nullptr, 0, &known, &bytes, nullptr))
+            .message() == "found 0 values of symbols, expected 1");
+  ok(baton_function_peak_memory(api.function("area"), nullptr, 0, &known, &bytes, nullptr));
+  CHECK(known == BATON_UNKNOWN);
+}
+
+TEST_CASE("executables are loaded from files, descriptors and callbacks") {
+  const std::vector<std::byte> bytes = assemble(kProgram);
+  char path[] = "/tmp/baton_capi_XXXXXX";
+  const int descriptor = mkstemp(path);
+  REQUIRE(descriptor >= 0);
+  REQUIRE(write(descriptor, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+
+  const Api api;
+  const auto count = [](Owned<baton_executable> loaded) {
+    return baton_executable_function_count(loaded.get());
+  };
+  baton_executable* loaded = nullptr;
+  ok(baton_executable_load_file(api.instance.get(), path, nullptr, &loaded));
+  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  baton_load_options options = BATON_LOAD_OPTIONS_INIT;
+  options.copy = 1;
+  options.verify_constants = 1;
+  ok(baton_executable_load_file(api.instance.get(), path, &options, &loaded));
+  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  ok(baton_executable_load_descriptor(api.instance.get(), descriptor, nullptr, &loaded));
+  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  close(descriptor);
+  std::remove(path);
+
+  struct Source {
+    const std::vector<std::byte>& bytes;
+    bool fails;
+  } source{bytes, false};
+  const baton_read_callback read = [](void* user, uint64_t offset, void* buffer, size_t size) -> int32_t {
+    const auto& from = *static_cast<Source*>(user);
+    if (from.fails) return 5;
+    std::memcpy(buffer, from.bytes.data() + offset, size);
+    return 0;
+  };
+  ok(baton_executable_load_callback(api.instance.get(), read, &source, bytes.size(), nullptr, &loaded));
+  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  source.fails = true;
+  CHECK(Failure(
+            baton_executable_load_callback(api.instance.get(), read, &source, bytes.size(), nullptr, &loaded))
+            .message() == "the read callback failed with code 5 at offset 0");
+  CHECK(Failure(baton_executable_load_file(api.instance.get(), "/nonexistent/x.vmexe", nullptr, &loaded))
+            .code() == BATON_IO);
+}
+
+TEST_CASE("damaged bytes are errors, whatever was damaged") {
+  const Api api;
+  const std::vector<std::byte> good = assemble(kProgram);
+  for (size_t i = 0; i < good.size(); i += 7) {
+    std::vector<std::byte> bad = good;
+    bad[i] ^= std::byte{0x41};
+    baton_executable* loaded = nullptr;
+    const Owned<baton_status> status(
+        baton_executable_load_memory(api.instance.get(), bad.data(), bad.size(), nullptr, &loaded));
+    if (!status) baton_executable_release(loaded);
+  }
+  for (size_t size = 0; size < good.size(); size += 101) {
+    baton_executable* loaded = nullptr;
+    const Failure failed(
+        baton_executable_load_memory(api.instance.get(), good.data(), size, nullptr, &loaded));
+    CHECK(failed.code() != BATON_INTERNAL);
+  }
+}
+
+TEST_CASE("memory limits and allocators of an instance are obeyed") {
+  baton_instance_options options = BATON_INSTANCE_OPTIONS_INIT;
+  options.thread_count = 1;
+  options.allocator = "none";
+  baton_instance* instance = nullptr;
+  CHECK(Failure(baton_instance_create(&options, &instance)).message() ==
+        "no allocator none: there are pool and system");
+  for (const char* allocator : {"pool", "system"}) {
+    options.allocator = allocator;
+    options.memory_limit_bytes = 4 << 20;
+    ok(baton_instance_create(&options, &instance));
+    const Owned<baton_instance> owned(instance);
+    const std::vector<float> data(2 << 20);
+    const int64_t extent = 2 << 20;
+    baton_value* value = nullptr;
+    CHECK(Failure(baton_value_create_tensor(instance, BATON_F32, 1, &extent, data.data(), data.size() * 4,
+                                            &value))
+              .code() != BATON_OK);
+    const int64_t small = 1000;
+    ok(baton_value_create_tensor(instance, BATON_F32, 1, &small, data.data(), 4000, &value));
+    baton_value_release(value);
+    baton_memory_statistics statistics = BATON_MEMORY_STATISTICS_INIT;
+    baton_instance_trim(instance);
+    baton_instance_memory_statistics(instance, &statistics);
+    CHECK(statistics.reserved_bytes <= 4 << 20);
+  }
+}

@@ -1,0 +1,90 @@
+#include "tools/vm_compile/options.h"
+
+#include <charconv>
+
+namespace baton::tools {
+
+namespace {
+
+struct EmitName {
+  const char* name;
+  baton_compile_emit emit;
+};
+constexpr EmitName kEmitNames[] = {
+    {"vmexe", BATON_COMPILE_EMIT_VMEXE}, {"ir", BATON_COMPILE_EMIT_IR},
+    {"types", BATON_COMPILE_EMIT_TYPES}, {"lowered", BATON_COMPILE_EMIT_LOWERED},
+    {"lir", BATON_COMPILE_EMIT_LIR},     {"loop", BATON_COMPILE_EMIT_LOOP},
+    {"llvm", BATON_COMPILE_EMIT_LLVM},   {"asm", BATON_COMPILE_EMIT_ASM},
+    {"vmasm", BATON_COMPILE_EMIT_VMASM},
+};
+
+}  // namespace
+
+void addOptions(Command& command, CompileCommandOptions& options) {
+  CLI::App& app = command.app();
+  app.add_option("input", options.input, "program text, - for standard input")->required();
+  app.add_option("-o,--output", options.output,
+                 "where to write; default: the input's name with .vmexe, text to standard output");
+  app.add_option("-O,--optimise", options.level, "optimisation level, 0 to 3")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  command
+      .addRepeatable("--cpu", options.cpuLevels,
+                     "native, x86-64-v3 or x86-64-v4; one image each (default: native)")
+      ->group("Kernels");
+  app.add_flag("--portable", options.isPortable, "keep the kernels as loop IR, too")->group("Kernels");
+  app.add_flag("--no-native-code", options.hasNoNativeCode, "kernels as loop IR only")->group("Kernels");
+  command
+      .addRepeatable("--params", options.params, ".npz, .npy or .vmparams file with values for `param @w`")
+      ->group("Program");
+  command.addRepeatable("--entry", options.entries, "function to export besides @main")->group("Program");
+  command.addRepeatable("--dim", options.dims, "NAME=EXTENT: fixes a named extent of an exported function")
+      ->group("Program");
+  app.add_option("--emit", options.emit, "ir, types, lowered, lir, loop, llvm, asm, vmasm or vmexe")
+      ->group("Looking inside")
+      ->capture_default_str();
+  command
+      .addRepeatable("--print-before", options.printBefore, "pass whose input goes to standard error, or all")
+      ->group("Looking inside");
+  command
+      .addRepeatable("--print-after", options.printAfter, "pass whose output goes to standard error, or all")
+      ->group("Looking inside");
+  app.add_flag("--time-passes", options.timePasses, "times, to standard error")->group("Looking inside");
+  app.add_flag("--verify-each", options.verifyEach, "check the program after every pass")
+      ->group("Looking inside");
+  command.addRepeatable("--disable-pass", options.disabledPasses, "pass to leave out")
+      ->group("Looking inside");
+}
+
+Result<baton_compile_emit> emitOf(const std::string& name) {
+  for (const EmitName& known : kEmitNames)
+    if (name == known.name) return known.emit;
+  return Error(ErrorCode::InvalidArgument,
+               "--emit " + name + ": expected ir, types, lowered, lir, loop, llvm, asm, vmasm or vmexe");
+}
+
+Result<std::vector<std::pair<std::string, int64_t>>> dimsOf(const std::vector<std::string>& dims) {
+  std::vector<std::pair<std::string, int64_t>> result;
+  for (const std::string& text : dims) {
+    const size_t equals = text.find('=');
+    int64_t extent = 0;
+    const char* end = text.data() + text.size();
+    const char* begin = equals == std::string::npos ? end : text.data() + equals + 1;
+    const auto [after, status] = std::from_chars(begin, end, extent);
+    if (equals == 0 || status != std::errc() || after != end || extent < 0)
+      return Error(ErrorCode::InvalidArgument, "--dim " + text + ": expected NAME=EXTENT");
+    result.emplace_back(text.substr(0, equals), extent);
+  }
+  return result;
+}
+
+std::string defaultOutput(const CompileCommandOptions& options) {
+  if (options.emit != "vmexe" || options.input == "-") return "-";
+  const size_t slash = options.input.rfind('/');
+  const size_t dot = options.input.rfind('.');
+  const bool hasExtension =
+      dot != std::string::npos && (slash == std::string::npos || dot > slash + 1) && dot != 0;
+  return (hasExtension ? options.input.substr(0, dot) : options.input) + ".vmexe";
+}
+
+}  // namespace baton::tools
