@@ -25,7 +25,10 @@ std::string dumpMemory(const Program& program, const std::map<std::string, int64
 /// Bytes of each section of a file.
 std::string dumpSizes(const std::vector<SectionSize>& sizes);
 
-/// All of the above as one JSON object; code is left out.
+/// Of a weights file: its tensors by key.
+std::string dumpParams(const Params& params);
+
+/// All of a program as one JSON object; code is left out.
 std::string dumpJson(const Program& program, const std::vector<SectionSize>& sizes);
 
 /// "list": how a user would write the type, with ADTs and tuples by name.

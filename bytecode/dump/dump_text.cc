@@ -150,6 +150,15 @@ std::string dumpConstants(const Program& program) {
   return text;
 }
 
+std::string dumpParams(const Params& params) {
+  std::string text = fmt::format("{:>12}  {}\n", "bytes", "tensor");
+  for (const Constant& tensor : params.tensors)
+    text += fmt::format("{:>12}  {}: {}[{}]{}\n", tensor.bytes.size(), tensor.externalKey,
+                        dtypeShortName(tensor.dtype), fmt::join(tensor.extents, ", "),
+                        tensor.layout.empty() ? "" : ", layout " + tensor.layout);
+  return text;
+}
+
 std::string dumpKernels(const Program& program) {
   std::string text;
   for (size_t i = 0; i < program.kernels.size(); ++i) {

@@ -1,7 +1,11 @@
 #include "tools/cli/program_file.h"
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
+#include "bytecode/container/layout.h"
 #include "bytecode/container/reader.h"
 #include "bytecode/vmasm/parser.h"
 #include "bytecode/vmasm/printer.h"
@@ -9,10 +13,34 @@
 
 namespace baton::tools {
 
+namespace {
+
+/// The first bytes of a regular file; fewer when it is shorter, none when it cannot be read.
+std::vector<std::byte> firstBytes(const std::string& path, size_t count) {
+  std::vector<std::byte> bytes(count);
+  std::ifstream file(path, std::ios::binary);
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return bytes;
+}
+
+}  // namespace
+
+bool isParamsFile(const std::string& path) {
+  const std::vector<std::byte> bytes = firstBytes(path, sizeof(bytecode::FileHeader));
+  if (bytes.size() < sizeof(bytecode::FileHeader) || !bytecode::hasContainerMagic(bytes)) return false;
+  bytecode::FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header.kind == bytecode::ContainerKind::Params;
+}
+
 Result<bytecode::Program> readProgram(const std::string& path, const std::string& blobDirectory) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored) && bytecode::hasContainerMagic(firstBytes(path, 8)))
+    return bytecode::openExecutable(path, {bytecode::OpenMode::Map, true});
   BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(path));
   // Text begins with a letter or a comment, a container with a byte that no text has.
-  if (bytes.empty() || bytecode::hasContainerMagic(bytes) || static_cast<unsigned char>(bytes[0]) >= 0x80) {
+  if (bytes.empty() || static_cast<unsigned char>(bytes[0]) >= 0x80) {
     auto program = bytecode::readExecutable(bytes);
     if (!program.has_value()) return std::move(program.error()).withContext(path);
     return program;

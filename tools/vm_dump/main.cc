@@ -64,7 +64,15 @@ Result<std::vector<bytecode::SectionSize>> sectionSizes(const Options& options,
   return bytecode::readSectionSizes(file);
 }
 
+Result<int> dumpWeights(const Options& options) {
+  BATON_TRY_ASSIGN(const bytecode::Params params,
+                   bytecode::openParams(options.input, {bytecode::OpenMode::Map, true}));
+  BATON_TRY(writeTextFile("-", bytecode::dumpParams(params)));
+  return kExitOk;
+}
+
 Result<int> dump(Options options) {
+  if (isParamsFile(options.input)) return dumpWeights(options);
   BATON_TRY_ASSIGN(const bytecode::Program program, readProgram(options.input, options.blobs));
   BATON_TRY_ASSIGN(const auto dims, parseDims(options.dims));
   if (!options.function.empty()) options.disasm = true;
@@ -97,11 +105,12 @@ Result<int> dump(Options options) {
 
 int main(int argc, char** argv) {
   Options options;
-  Command command("vm-dump", "Shows what is in an executable (.vmexe) or its text (.vmasm).",
+  Command command("vm-dump",
+                  "Shows what is in an executable (.vmexe), its text (.vmasm) or weights (.vmparams).",
                   "Examples:\n  vm-dump m.vmexe\n  vm-dump m.vmexe --signature --memory --dim n=128\n"
                   "  vm-dump m.vmexe --disasm > m.vmasm\n  vm-dump m.vmexe -f main");
   CLI::App& app = command.app();
-  app.add_option("input", options.input, "the executable")->required();
+  app.add_option("input", options.input, "the file")->required();
   app.add_flag("--summary", options.summary, "name, counts, sizes (the default)")->group("What to show");
   app.add_flag("--signature", options.signature, "entry points with their types")->group("What to show");
   app.add_flag("--functions", options.functions, "functions with their registers")->group("What to show");

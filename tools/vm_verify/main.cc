@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bytecode/container/reader.h"
 #include "bytecode/verifier/verifier.h"
 #include "tools/cli/command.h"
 #include "tools/cli/program_file.h"
@@ -45,6 +46,12 @@ Result<int> verifyFile(const Options& options) {
     fmt::print(stderr, "vm-verify: expected a file, or --rules\n");
     return kExitUsage;
   }
+  if (isParamsFile(options.input)) {
+    BATON_TRY_ASSIGN(const bytecode::Params params,
+                     bytecode::openParams(options.input, {bytecode::OpenMode::Map, true}));
+    fmt::print("{}: ok: {} tensors\n", options.input, params.tensors.size());
+    return kExitOk;
+  }
   BATON_TRY_ASSIGN(const bytecode::Program program, readProgram(options.input, options.blobs));
   const auto violations = bytecode::findViolations(program, options.limit);
   if (options.format == "json") {
@@ -64,7 +71,8 @@ Result<int> verifyFile(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   Command command("vm-verify",
-                  "Checks an executable (.vmexe) or its text (.vmasm) and reports every rule it breaks.",
+                  "Checks an executable (.vmexe), its text (.vmasm) or weights (.vmparams) and reports every "
+                  "rule it breaks.",
                   "Examples:\n  vm-verify m.vmexe\n  vm-verify m.vmexe --format json\n  vm-verify --rules");
   CLI::App& app = command.app();
   app.add_option("input", options.input, "the file; - is standard input");

@@ -10,6 +10,7 @@
 #include "bytecode/container/layout.h"
 #include "bytecode/container/reader.h"
 #include "bytecode/container/writer.h"
+#include "bytecode/dump/dump.h"
 #include "bytecode/vmasm/parser.h"
 #include "bytecode/vmasm/printer.h"
 #include "tests/fuzz/rehash.h"
@@ -271,6 +272,7 @@ TEST_CASE("weights files hold tensors by key") {
   CHECK(read.value().tensors[0].externalKey == "encoder::w");
   CHECK(read.value().tensors[0].extents == std::vector<int64_t>{3});
   CHECK(std::memcmp(read.value().tensors[0].bytes.data(), values, sizeof values) == 0);
+  CHECK(dumpParams(read.value()) == "       bytes  tensor\n          12  encoder::w: f32[3]\n");
   CHECK(messageOf(file) == "a weights file (.vmparams), expected an executable");
 
   params.tensors.push_back(tensor);
