@@ -49,7 +49,7 @@ Result<void> requireMatrix(const OpCall& call, StructureContext& context, int le
 
 Result<void> requireInner(const OpCall& call, DimsContext& context, const DimExpr& a, size_t aAxis,
                           const DimExpr& b, size_t bAxis) {
-  context.blame(1);
+  context.blame(0);
   return context.require(
       a, Relation::Eq, b,
       fmt::format("{}: dimension {} of the {} ({{0}}) does not match dimension {} of the {} ({{1}})",

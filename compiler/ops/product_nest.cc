@@ -110,7 +110,7 @@ class ProductWriter {
     spec_.right = [this, buffer](const PanelPosition& at) -> Result<Value> {
       std::vector<Value> index(at.batch.begin(), at.batch.end());
       index.insert(index.end(), {at.panel, at.inner, at.inPanel});
-      return e_.at(e_.deepest(index), [&] { return b_.load(buffer, index); });
+      return e_.at(e_.guarded(index), [&] { return b_.load(buffer, index); });
     };
     return success();
   }

@@ -13,6 +13,8 @@ namespace {
 
 /// More copies of one function than any sensible program needs: polymorphic recursion.
 constexpr size_t kMaxInstances = 256;
+/// Pairs of pairs of pairs ... have types that could not even be written down.
+constexpr uint64_t kMaxTypeSize = 100000;
 
 using TypeArguments = std::unordered_map<ir::TypeVarId, ir::TypeRef>;
 
@@ -87,8 +89,10 @@ class Specialiser {
     function_ = &function;
     current_ = &structure;
     tuples_.clear();
+    flattened_.clear();
     for (size_t block = 0; block < function.blocks.size(); ++block)
       rewriteBlock(ir::BlockId(static_cast<uint32_t>(block)));
+    dropFlattened(function);
     built_.push_back(std::move(function));
   }
 
@@ -104,6 +108,11 @@ class Specialiser {
           diagnostics_.error(info.location,
                              fmt::format("the type of %{} is not known; annotate it", info.name),
                              structure_.terms().print(structure.vars[v]));
+        return;
+      }
+      if ((*type)->writtenSize() > kMaxTypeSize) {
+        diagnostics_.error(info.location,
+                           fmt::format("the type of %{} has more than {} parts", info.name, kMaxTypeSize));
         return;
       }
       info.type = *type;
@@ -183,6 +192,7 @@ class Specialiser {
     for (size_t i = 0; i < type->elements().size(); ++i) {
       places.push_back(place);
       if (known != tuples_.end()) {
+        flattened_.insert(list.var());
         call.args.push_back(known->second[i]);
         continue;
       }
@@ -193,6 +203,21 @@ class Specialiser {
       out.push_back({var, ir::Project{list, static_cast<uint32_t>(i)}, binding.location, {}});
       call.args.push_back(var);
     }
+  }
+
+  /// Tuples that were written for input lists only.
+  void dropFlattened(ir::Function& function) {
+    auto use = [&](const ir::Atom& atom) {
+      if (atom.isVar()) flattened_.erase(atom.var());
+    };
+    if (flattened_.empty()) return;
+    for (const ir::Block& block : function.blocks) {
+      for (const ir::Binding& binding : block.bindings) ir::forEachOperand(binding.rhs, use);
+      use(block.result);
+    }
+    for (ir::Block& block : function.blocks)
+      std::erase_if(block.bindings,
+                    [&](const ir::Binding& binding) { return flattened_.contains(binding.var); });
   }
 
   ir::Module& module_;
@@ -207,6 +232,7 @@ class Specialiser {
   ir::Function* function_ = nullptr;
   const FunctionStructure* current_ = nullptr;
   std::unordered_map<ir::VarId, std::vector<ir::Atom>> tuples_;  // of the function being built
+  std::unordered_set<ir::VarId> flattened_;
 };
 
 }  // namespace

@@ -220,7 +220,7 @@ TEST_CASE("a section table that does not describe the file is refused") {
         "section functions is out of order or occurs twice");
   CHECK(damaged(SectionId::Native, [](SectionEntry& e) {
           e.alignment = 8;
-        }).starts_with("section native is at 4096, not where the one before ends"));
+        }).starts_with("section native is at 8192, not where the one before ends"));
 }
 
 TEST_CASE("damage anywhere is found") {
