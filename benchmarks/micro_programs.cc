@@ -95,8 +95,10 @@ std::vector<MicroProgram> microPrograms() {
                                                     "  r0 = make_adt 0, t0, [], [s1]\n  drop r0!\n", 4, 1));
                       }});
 #ifdef BATON_BENCHMARKS_WITH_CODEGEN
-  programs.push_back(
-      {"B9.kernel", "empty kernel with six tensors", 120, 1, kLoopInstructions + 1, emptyKernelProgram});
+  programs.push_back({"B9.kernel", "empty kernel with six tensors", 120, 1, kLoopInstructions + 1, [] {
+                        return assembleWithEmptyKernel(
+                            countedLoop(kEmptyKernel, emptyKernelSetup(), emptyKernelBody(), 5, 12));
+                      }});
 #endif
   return programs;
 }

@@ -1,6 +1,7 @@
 #include "benchmarks/vm_micro.h"
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
