@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/lir/lower/group_key.h"
 #include "compiler/ops/kernel_lowering.h"
-#include "compiler/ops/op.h"
 #include "kernels/loop/verifier.h"
 
 namespace baton::lir {
