@@ -8,6 +8,8 @@
 namespace baton::frontend {
 namespace {
 
+constexpr size_t kMaxLine = 160;
+
 const char* severityName(Severity severity) {
   switch (severity) {
     case Severity::Error: return "error";
@@ -71,11 +73,19 @@ std::string render(const Diagnostic& diagnostic, std::span<const ir::SourceFile>
   std::string text =
       fmt::format("{}:{}:{}: {}: {}\n", source.name, at.line, at.column, severity, diagnostic.message);
   std::string_view line = lineOf(source.text, at.line);
+  size_t column = at.column;
+  // Of a very long line what is around the place is enough.
+  size_t start = column > kMaxLine / 2 ? column - kMaxLine / 2 : 0;
+  bool isCut = line.size() > kMaxLine;
+  if (isCut) {
+    line = line.substr(start, kMaxLine);
+    column -= start;
+  }
   text += fmt::format("{:>5} | {}\n", at.line, line);
   // Tabs stay tabs, so that the caret is under its token whatever their width.
   std::string pad;
-  for (size_t i = 0; i + 1 < at.column; ++i) pad += i < line.size() && line[i] == '\t' ? '\t' : ' ';
-  text += fmt::format("      | {}^{}", pad, std::string(tokenLength(line, at.column) - 1, '~'));
+  for (size_t i = 0; i + 1 < column; ++i) pad += i < line.size() && line[i] == '\t' ? '\t' : ' ';
+  text += fmt::format("      | {}^{}", pad, std::string(tokenLength(line, column) - 1, '~'));
   if (!diagnostic.detail.empty()) text += "  " + diagnostic.detail;
   text += '\n';
   return text;

@@ -94,12 +94,12 @@ std::optional<ir::Atom> Parser::parseMatch() {
     dims_.leave(dimMark);
     ok = ok && clauseOk;
     if (!clauseOk) {
-      int depth = 0;
-      while (!at(TokenKind::End) && !(depth == 0 && (at(TokenKind::Comma) || at(TokenKind::RightBrace)))) {
-        if (at(TokenKind::LeftBrace) || at(TokenKind::LeftParen)) ++depth;
-        if ((at(TokenKind::RightBrace) || at(TokenKind::RightParen)) && depth > 0) --depth;
-        take();
+      // Where the next clause starts cannot be told: on to the end of the match.
+      while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
+        skipStatement();
+        accept(TokenKind::Semicolon);
       }
+      break;
     }
     if (!accept(TokenKind::Comma)) break;
   }

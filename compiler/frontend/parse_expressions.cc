@@ -41,7 +41,7 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
     std::optional<ir::Atom> value;
     if (atKeyword("let")) {
       ok = parseLet();
-    } else if (at(TokenKind::Graph) && peek(1).kind == TokenKind::Equal) {
+    } else if ((at(TokenKind::Graph) || at(TokenKind::Local)) && peek(1).kind == TokenKind::Equal) {
       ok = parseGraphBinding();
     } else {
       isStatement = false;
@@ -97,11 +97,15 @@ bool Parser::parseLet() {
   return var.has_value();
 }
 
+// %0 = e; or, with a name, as with let but for functions that call themselves.
 bool Parser::parseGraphBinding() {
   const Token name = take();
   take();  // '='
   std::optional<ir::Atom> value = parseExpression();
-  if (value && !value->isVar()) value = emit(ir::AtomRhs{*value}, name.location);
+  if (value && name.kind == TokenKind::Local)
+    value = nameValue(*value, name.text, nullptr, name.location);
+  else if (value && !value->isVar())
+    value = emit(ir::AtomRhs{*value}, name.location);
   vars_.declare(name.text, value ? value->var() : poison().var());
   return value.has_value();
 }

@@ -65,6 +65,12 @@ TypeRef TypeTable::intern(Type type) {
       return it->second;
   }
   type.id_ = static_cast<uint32_t>(types_.size());
+  auto count = [&](TypeRef part) {
+    if (__builtin_add_overflow(type.writtenSize_, part->writtenSize_, &type.writtenSize_))
+      type.writtenSize_ = UINT64_MAX;
+  };
+  for (TypeRef element : type.elements_) count(element);
+  if (type.result_ != nullptr) count(type.result_);
   types_.push_back(std::move(type));
   byHash_.emplace(hash, &types_.back());
   return &types_.back();

@@ -14,7 +14,7 @@ constexpr uint32_t kArithmeticKey = 1;
 }  // namespace
 
 Emitter::Emitter(KernelDescriptor descriptor, std::vector<DimSymbol> symbols)
-    : builder_(std::move(descriptor)), symbols_(std::move(symbols)), known_(1) {}
+    : builder_(std::move(descriptor)), symbols_(std::move(symbols)), known_(1), isBranch_(1, false) {}
 
 std::optional<int64_t> Emitter::constantOf(Value value) const {
   const loop::Node& node = builder_.node(value.id());
@@ -46,8 +46,9 @@ Value Emitter::arithmetic(Op op, Value a, Value b) {
   if (const std::optional<Value> known = find(depth, key)) return *known;
   const Value value = at(depth, [&] {
     if (!loop::isIntegerDivision(op)) return builder_.binary(op, a, b);
-    return builder_.divide(
-        op, a, b, constantOf(b) ? loop::kNoMessage : builder_.message("division by an extent of zero"));
+    const bool isSafe = constantOf(b).value_or(0) > 0;
+    return builder_.divide(op, a, b,
+                           isSafe ? loop::kNoMessage : builder_.message("division by an extent of zero"));
   });
   remember(depth, key, value);
   return value;
@@ -111,30 +112,32 @@ Value Emitter::max(Value a, Value b) {
   return a.id() == b.id() ? a : arithmetic(Op::Max, a, b);
 }
 
-void Emitter::openedBlock() {
+void Emitter::openedBlock(bool isBranch) {
   known_.resize(std::max(known_.size(), builder_.depth() + 1));
+  isBranch_.resize(known_.size());
+  isBranch_[builder_.depth()] = isBranch;
   known_[builder_.depth()].clear();
 }
 
 Value Emitter::beginLoop(loop::LoopKind kind, Value extent, uint64_t grain) {
   const Value var = builder_.beginLoop(kind, extent, grain);
-  openedBlock();
+  openedBlock(false);
   return var;
 }
 
 void Emitter::beginIf(Value condition) {
   builder_.beginIf(condition);
-  openedBlock();
+  openedBlock(true);
 }
 
 void Emitter::beginElse() {
   builder_.beginElse();
-  openedBlock();
+  openedBlock(true);
 }
 
 std::vector<Value> Emitter::beginReduce(loop::ReduceOp op, std::span<const Value> extents) {
   std::vector<Value> vars = builder_.beginReduce(op, extents);
-  openedBlock();
+  openedBlock(false);
   return vars;
 }
 
@@ -142,6 +145,13 @@ size_t Emitter::deepest(std::span<const Value> values) const {
   size_t depth = 0;
   for (const Value value : values) depth = std::max(depth, builder_.depthOf(value));
   return depth;
+}
+
+size_t Emitter::guarded(std::span<const Value> values) const {
+  const size_t least = deepest(values);
+  for (size_t depth = builder_.depth(); depth > least; depth = builder_.parentOf(depth))
+    if (isBranch_[depth]) return depth;
+  return least;
 }
 
 std::optional<Value> Emitter::find(size_t depth, const Key& key) const {

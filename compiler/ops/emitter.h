@@ -54,6 +54,9 @@ class Emitter {
 
   /// Depth of the innermost block that one of the values was made in.
   size_t deepest(std::span<const loop::Value> values) const;
+  /// The same for what must not leave the branch of an `if` that the cursor is in: loads, and
+  /// what may fail.
+  size_t guarded(std::span<const loop::Value> values) const;
   /// Runs `make` with the cursor at that depth.
   template <class Make>
   auto at(size_t depth, Make&& make) {
@@ -79,11 +82,12 @@ class Emitter {
 
  private:
   loop::Value arithmetic(loop::Op op, loop::Value a, loop::Value b);
-  void openedBlock();
+  void openedBlock(bool isBranch);
 
   loop::Builder builder_;
   std::vector<DimSymbol> symbols_;
   std::vector<std::map<Key, loop::Value>> known_;  // by depth
+  std::vector<bool> isBranch_;                     // by depth
   std::map<uint32_t, uint64_t> watched_;           // LoopVar node to bit
   std::map<uint32_t, uint64_t> dependencies_;
   std::map<DimExpr, loop::Value> dims_;

@@ -63,7 +63,7 @@ Result<Value> GroupEmission::element(TensorId tensor, std::span<const Value> giv
   if (bound_ && bound_->tensor == tensor &&
       std::equal(index.begin(), index.end(), bound_->index.begin(), bound_->index.end(), isSame))
     return bound_->value;
-  const size_t depth = emitter_.deepest(index);
+  const size_t depth = emitter_.guarded(index);
   Emitter::Key key = elementKey(tensor, index);
   if (const std::optional<Value> known = emitter_.find(depth, key)) return *known;
   BATON_TRY_ASSIGN(const Value value, compute(tensor, index, depth));
@@ -128,7 +128,7 @@ Result<Value> GroupEmission::computeResult(const GroupTensor& tensor, std::span<
       inputs.push_back(value);
     }
     const ScalarContext context{builder, opCalls_[tensor.index], tensor.known.dtype};
-    return emitter_.at(emitter_.deepest(inputs), [&] { return call.op->scalar(context, inputs); });
+    return emitter_.at(emitter_.guarded(inputs), [&] { return call.op->scalar(context, inputs); });
   }
   BATON_CHECK(call.op->element != nullptr);
   ElementContext context(callContext(tensor.index), tensor.result);

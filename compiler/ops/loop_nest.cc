@@ -30,6 +30,8 @@ class NestWriter {
   }
 
   Result<void> run(const NestBody& body) {
+    for (const DimExpr& extent : extents_)
+      if (extent.isZero()) return success();
     if (axes_.empty()) return body(index_);
     const size_t count = axes_.size();
     if (count == 1 && !plan_.isRowWise) {

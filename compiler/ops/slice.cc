@@ -185,7 +185,6 @@ Result<std::optional<StructureResult>> splitStructure(const OpCall& call, Struct
   const size_t count = sections != nullptr
                            ? static_cast<size_t>(*sections)
                            : std::get<std::vector<int64_t>>(attrs.indicesOrSections()).size() + 1;
-  for (size_t i = 0; i < count; ++i) BATON_TRY(context.provideResultDTypeOf(i, 0));
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
   BATON_TRY(normaliseAxis(call, "axis", attrs.axis(), *rank));

@@ -88,12 +88,14 @@ void ModuleDims::infer() {
   for (uint32_t i = 0; i < functions_.size(); ++i)
     if (module_.functions[i].isExported) functions_[i]->callFromOutside();
   stabilise();
-  // What no run of the program reaches needs types all the same.
+  // Calls that never return, then what no run of the program reaches: both need types.
   for (bool progress = true; progress;) {
     progress = false;
-    for (uint32_t i = 0; i < functions_.size() && !progress; ++i) progress = functions_[i]->seed();
+    for (uint32_t i = 0; i < functions_.size() && !progress; ++i) progress = functions_[i]->forceReturn();
     stabilise();
   }
+  for (const std::unique_ptr<FunctionDims>& function : functions_) function->startShadow();
+  stabilise();
   std::vector<bool> isCertain = certainFunctions();
   for (uint32_t i = 0; i < functions_.size(); ++i) functions_[i]->finish(isCertain[i]);
 }

@@ -1,6 +1,8 @@
 // Set-up, rounds and what is written back at the end.
 #include "compiler/types/function_dims.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/ir/walk.h"
@@ -28,7 +30,7 @@ void FunctionDims::prepare() {
   self_.trustsData = function_.isExported;
   findDirectLambdas();
   for (const DimConstraint& constraint : function_.where) {
-    Result<void> assumed = knowledge_.assume(constraint);
+    Result<void> assumed = base_.assume(constraint);
     if (!assumed.has_value()) module_.diagnostics().error(function_.location, assumed.error().message());
   }
 }
@@ -43,7 +45,7 @@ void FunctionDims::ownDeclaredDims(ir::VarId var, ir::TypeRef declared, bool isS
     if (owners_.contains(*symbol) || claimed_.contains(*symbol)) continue;
     if (isSymbol) {
       owners_.emplace(*symbol, var);
-      knowledge_.addExtent(*symbol);
+      addExtent(*symbol);
     } else {
       claimed_.emplace(*symbol, var);
     }
@@ -68,7 +70,7 @@ void FunctionDims::findDirectLambdas() {
   }
   for (ir::BlockId id : blocks)
     for (const ir::Binding& binding : function_.block(id).bindings) {
-      definitions_.emplace(binding.var, &binding.rhs);
+      definitions_.emplace(binding.var, &binding);
       const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs);
       if (lambda == nullptr) {
         ownDeclaredDims(binding.var, function_.var(binding.var).declaredType, false);
@@ -100,11 +102,18 @@ void FunctionDims::run() {
 
 void FunctionDims::round() {
   isReachedBlock_.assign(function_.blocks.size(), false);
+  isShadowBlock_.assign(function_.blocks.size(), false);
+  shadowBlock_ = ir::kNoBlock;
   deadBlock_ = ir::kNoBlock;
+  knowledge_ = base_;
+  saved_.clear();
+  openBlocks_.clear();
   giveParams(self_);
   ir::WalkCallbacks callbacks;
   callbacks.enterBlock = [&](ir::BlockId block) {
+    openBlocks_.push_back(block);
     if (deadBlock_ == ir::kNoBlock) isReachedBlock_[block.value()] = true;
+    isShadowBlock_[block.value()] = inShadow();
   };
   callbacks.enterBinding = [&](ir::BlockId block, size_t index) { return enterBinding(block, index); };
   callbacks.enterChild = [&](ir::BlockId block, size_t index, size_t child, ir::BlockId id) {
@@ -112,17 +121,19 @@ void FunctionDims::round() {
   };
   callbacks.leaveBinding = [&](ir::BlockId block, size_t index) { leaveBinding(block, index); };
   callbacks.leaveBlock = [&](ir::BlockId block) {
+    openBlocks_.pop_back();
+    if (!saved_.empty() && saved_.back().block == block) {
+      knowledge_ = std::move(saved_.back().before);
+      saved_.pop_back();
+    }
     if (deadBlock_ == block) deadBlock_ = ir::kNoBlock;
+    if (shadowBlock_ == block) shadowBlock_ = ir::kNoBlock;
   };
   ir::walk(function_, function_.body, callbacks);
 
   Fact result = factOf(function_.block(function_.body).result);
   if (!result.isReached()) return;
-  std::vector<ir::Obligation> checks;
-  ir::TypeRef inferred = result.type;
-  result = refine(ir::kNoVar, function_.declaredResult, std::move(result),
-                  fmt::format("the result of @{}", function_.name), function_.location, checks);
-  if (!checks.empty()) declaredChecks_.push_back({ir::kNoVar, inferred, std::move(checks)});
+  result = refine(ir::kNoVar, function_.declaredResult, std::move(result), function_.location);
   if (updateResult(self_, result)) {
     changed();
     module_.resultChanged(id_);
@@ -153,37 +164,35 @@ bool FunctionDims::enterBinding(ir::BlockId block, size_t index) {
   if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) return enterLambda(binding, *lambda);
   if (std::holds_alternative<ir::NestedBlock>(binding.rhs)) return true;
   Fact fact = evaluate(binding);
-  ir::TypeRef declared = function_.var(binding.var).declaredType;
-  if (fact.isReached() && declared != nullptr) {
-    std::vector<ir::Obligation> checks;
-    ir::TypeRef inferred = fact.type;
-    fact = refine(binding.var, declared, std::move(fact), fmt::format("%{}", function_.var(binding.var).name),
-                  binding.location, checks);
-    if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
-  }
-  set(binding.var, std::move(fact));
+  set(binding.var,
+      refine(binding.var, function_.var(binding.var).declaredType, std::move(fact), binding.location));
   return true;
 }
 
-// False when the body is not reached.
+// False when the body is not looked at.
 bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lambda) {
   ir::TypeRef type = shapes_[binding.var.value()];
   set(binding.var, {module_.cells().filledIn(type), std::nullopt});
   auto direct = lambdas_.find(binding.var);
   if (direct != lambdas_.end()) {
-    if (!direct->second->join || !direct->second->join->isReached()) return false;
-    giveParams(*direct->second);
+    Callable& callable = *direct->second;
+    if (!callable.join || !callable.join->isReached()) {
+      if (!hasShadow_) return false;
+      callable.isShadow = true;
+      reachFromAnywhere(callable);
+    }
+    giveParams(callable);
     return true;
   }
-  for (size_t i = 0; i < lambda.params.size(); ++i) {
+  for (size_t i = 0; i < lambda.params.size() && !inShadow(); ++i) {
     ir::TypeRef declared = function_.var(lambda.params[i]).declaredType;
     if (declared != nullptr && module_.cells().pin(type, i, declared)) module_.cellsChanged();
   }
   std::vector<ir::TypeRef> params;
   for (size_t i = 0; i < lambda.params.size(); ++i) {
     std::optional<ir::TypeRef> param = module_.cells().typeOf(type, i);
-    if (!param) return false;
-    params.push_back(*param);
+    if (!param && !hasShadow_) return false;
+    params.push_back(param ? *param : type->elements()[i]);
   }
   for (size_t i = 0; i < params.size(); ++i) {
     ir::VarId var = lambda.params[i];
@@ -204,10 +213,24 @@ bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lam
 
 void FunctionDims::enterChild(ir::BlockId block, size_t index, size_t child, ir::BlockId childBlock) {
   if (deadBlock_ != ir::kNoBlock) return;
-  const ir::Match* match = std::get_if<ir::Match>(&function_.block(block).bindings[index].rhs);
-  if (match == nullptr) return;
-  Fact scrutinee = factOf(match->scrutinee);
-  if (!bindPattern(match->clauses[child].pattern, scrutinee.type)) deadBlock_ = childBlock;
+  const ir::Binding& binding = function_.block(block).bindings[index];
+  bool isReached = true;
+  if (const ir::Match* match = std::get_if<ir::Match>(&binding.rhs)) {
+    isReached = bindPattern(match->clauses[child].pattern, factOf(match->scrutinee).type);
+  } else if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
+    auto direct = lambdas_.find(binding.var);
+    if (direct != lambdas_.end()) {
+      isReached = !direct->second->isShadow;
+    } else {
+      for (size_t i = 0; i < lambda->params.size(); ++i)
+        isReached = isReached && module_.cells().typeOf(shapes_[binding.var.value()], i).has_value();
+    }
+  }
+  if (isReached) return;
+  if (!hasShadow_)
+    deadBlock_ = childBlock;
+  else if (!inShadow())
+    shadowBlock_ = childBlock;
 }
 
 void FunctionDims::leaveBinding(ir::BlockId block, size_t index) {
@@ -225,15 +248,8 @@ void FunctionDims::leaveBinding(ir::BlockId block, size_t index) {
                std::holds_alternative<ir::NestedBlock>(binding.rhs);
   if (!meets) return;
   Fact fact = joinBlocks(binding, blocks);
-  ir::TypeRef declared = function_.var(binding.var).declaredType;
-  if (fact.isReached() && declared != nullptr) {
-    std::vector<ir::Obligation> checks;
-    ir::TypeRef inferred = fact.type;
-    fact = refine(binding.var, declared, std::move(fact), fmt::format("%{}", function_.var(binding.var).name),
-                  binding.location, checks);
-    if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
-  }
-  set(binding.var, std::move(fact));
+  set(binding.var,
+      refine(binding.var, function_.var(binding.var).declaredType, std::move(fact), binding.location));
 }
 
 Fact FunctionDims::factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot,
@@ -270,10 +286,16 @@ Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::Bl
   auto isKnown = [&](const DimExpr& dim) { return isInScope(dim, var); };
   auto symbolOf = [&](size_t slot) { return extentSymbol(var, slot); };
   auto join = branches_.find(var);
+  // Blocks in a shadow count only where nothing else comes.
+  auto counts = [&](ir::BlockId block, bool withShadow) {
+    return isReachedBlock_[block.value()] && (withShadow || !isShadowBlock_[block.value()]) &&
+           factOf(function_.block(block).result).isReached();
+  };
+  bool isAllShadow = inShadow() || std::none_of(blocks.begin(), blocks.end(),
+                                                [&](ir::BlockId block) { return counts(block, false); });
   for (ir::BlockId block : blocks) {
-    if (!isReachedBlock_[block.value()]) continue;
+    if (!counts(block, isAllShadow)) continue;
     Fact result = factOf(function_.block(block).result);
-    if (!result.isReached()) continue;
     if (join == branches_.end()) {
       std::vector<DimJoin::Slot> slots;
       for (const Position& position : positions) slots.push_back({position.isPlain, std::nullopt});
@@ -296,18 +318,14 @@ Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::Bl
 void FunctionDims::finishLambda(const ir::Binding& binding, const ir::Lambda& lambda) {
   Fact result = factOf(function_.block(lambda.body).result);
   if (!result.isReached()) return;
-  std::vector<ir::Obligation> checks;
-  ir::TypeRef inferred = result.type;
-  result = refine(ir::kNoVar, lambda.declaredResult, std::move(result), "the result of the function",
-                  binding.location, checks);
-  if (!checks.empty()) declaredChecks_.push_back({binding.var, inferred, std::move(checks)});
+  result = refine(ir::kNoVar, lambda.declaredResult, std::move(result), binding.location);
   auto direct = lambdas_.find(binding.var);
   if (direct != lambdas_.end()) {
     if (updateResult(*direct->second, result)) changed();
     return;
   }
   ir::TypeRef type = shapes_[binding.var.value()];
-  if (module_.cells().arrive(type, lambda.params.size(), result.type)) module_.cellsChanged();
+  arrive(type, lambda.params.size(), result.type);
 }
 
 bool FunctionDims::updateResult(Callable& callable, const Fact& fact) {
@@ -355,7 +373,6 @@ void FunctionDims::finish(bool isCertain) {
   declaredChecks_.clear();
   if (isReached()) round();
   obligations_ = nullptr;
-  openData_ = true;
   for (uint32_t v = 0; v < function_.vars.size(); ++v) {
     Fact& fact = facts_[v];
     if (!fact.isReached()) fact = readable(ir::VarId(v), shapes_[v]);

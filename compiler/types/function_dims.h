@@ -32,6 +32,7 @@ struct Callable {
   std::vector<ir::TypeRef> shapes;    ///< of the parameters, erased
   std::vector<ir::TypeRef> declared;  ///< by parameter; null: not declared
   ir::TypeRef resultShape = nullptr;  ///< erased
+  bool isShadow = false;              ///< nothing calls it
   bool trustsData = false;            ///< extents inside data are as declared: they are checked at entry
   std::vector<size_t> valueCounts;    ///< elements kept, by parameter; decided by the first call
   std::optional<DimJoin> join;
@@ -55,8 +56,12 @@ class FunctionDims {
 
   /// Rounds until nothing changes here. Others are notified through ModuleDims.
   void run();
-  /// Makes the first thing that nothing reached reached; false when there is none.
-  bool seed();
+  /// Lets the first call that never returns return anything, so that what follows has
+  /// types; false when there is none.
+  bool forceReturn();
+  /// From now on what nothing reaches has types, too: extents there are anything, and
+  /// nothing of it counts where it meets what is reached.
+  void startShadow();
   /// Once all functions are stable: types, obligations and messages.
   void finish(bool isCertain);
 
@@ -89,12 +94,12 @@ class FunctionDims {
   // Facts about data (function_dims_data.cc).
   Fact factOf(const ir::Atom& atom);
   Fact readable(ir::VarId var, ir::TypeRef type);  ///< `?` of plain positions become symbols of the variable
+  /// False when no value can get there.
   bool bindPattern(ir::PatternId pattern, ir::TypeRef scrutinee);
   ir::TypeRef dataType(ir::TypeRef shape, const ir::Construct& rhs);
   Fact construct(const ir::Binding& binding, const ir::Construct& rhs);
   ir::TypeRef unknownData(ir::TypeRef type);  ///< kNoDim to `?`
-  Fact refine(ir::VarId var, ir::TypeRef declared, Fact fact, const std::string& what,
-              SourceLocation location, std::vector<ir::Obligation>& checks);
+  Fact refine(ir::VarId var, ir::TypeRef declared, Fact fact, SourceLocation location);
   DimExpr resolveNamed(const DimExpr& dim) const;
 
   // Calls (function_dims_calls.cc).
@@ -106,13 +111,18 @@ class FunctionDims {
   bool updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge);
   bool reachFromAnywhere(Callable& callee);
   bool forceResult(Callable& callee);
+  /// The binding of a variable; null for parameters and variables of patterns.
+  const ir::Binding* definitionOf(ir::VarId var) const;
   ir::Atom resolveAlias(ir::Atom atom) const;
   Callable* localCallable(const ir::Atom& callee);
-  bool seedBinding(const ir::Binding& binding);
+  bool forceReturn(const ir::Binding& binding);
 
   // Symbols and checks (function_dims_symbols.cc).
+  static uint64_t symbolKey(ir::VarId owner, SymbolKind kind, uint32_t ordinal);
   DimExpr symbol(ir::VarId owner, SymbolKind kind, uint32_t ordinal, std::string_view hint);
   DimExpr extentSymbol(ir::VarId owner, size_t position);
+  /// Stands for an element of an integer tensor of rank 0 or 1.
+  DimExpr elementSymbol(ir::VarId owner, size_t element, ir::TypeRef type);
   bool isInScope(const DimExpr& dim, ir::VarId at) const;
   bool isOwnedBy(DimSymbol symbol, std::span<const ir::VarId> params) const;
   Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs, std::string message,
@@ -121,17 +131,37 @@ class FunctionDims {
   void report(SourceLocation location, bool isCertain, const std::string& message, const std::string& detail);
   SourceLocation operandLocation(const ir::Binding& binding, std::optional<size_t> operand) const;
   void changed() { isStable_ = false; }
+  void addExtent(DimSymbol symbol);
+  /// From here to the end of the block.
+  void assumeChecked(const DimConstraint& constraint);
+
+  // Declared types (function_dims_checks.cc).
+  struct Demand {
+    std::vector<DimExpr> dims;
+    std::vector<ir::Obligation> checks;
+  };
+  Demand demandOf(ir::TypeRef declared, ir::TypeRef type, const std::string& what) const;
+  bool isKnownSymbol(DimSymbol symbol) const;
+  void checkResult(ir::BlockId body, ir::TypeRef declared, const std::string& what, SourceLocation location,
+                   bool isCertain);
   void insertChecks();
 
   ModuleDims& module_;
   ir::GlobalId id_;
   ir::Function& function_;
   DimScope scope_;
-  DimKnowledge knowledge_;
+  DimKnowledge base_;       // what holds everywhere
+  DimKnowledge knowledge_;  // and what has been checked on the way to the binding at hand
+  struct SavedKnowledge {
+    ir::BlockId block;
+    DimKnowledge before;
+  };
+  std::vector<SavedKnowledge> saved_;  // of open blocks in which something was checked
+  std::vector<ir::BlockId> openBlocks_;
   Callable self_;
   std::vector<Fact> facts_;          // by variable
   std::vector<ir::TypeRef> shapes_;  // by variable, erased
-  std::unordered_map<ir::VarId, const ir::Rhs*> definitions_;
+  std::unordered_map<ir::VarId, const ir::Binding*> definitions_;
   std::unordered_map<ir::VarId, std::unique_ptr<Callable>> lambdas_;  // direct ones
   std::unordered_map<ir::VarId, DimJoin> branches_;
   std::unordered_map<ir::VarId, std::vector<DimExpr>> tied_;  // elements that got symbols
@@ -142,7 +172,12 @@ class FunctionDims {
   std::vector<bool> isReachedBlock_;                  // in this round
   ir::BlockId deadBlock_ = ir::kNoBlock;              // nothing in it is looked at
   bool isStable_ = false;
-  bool openData_ = false;  // patterns on data that was never built bind `?`
+  bool hasShadow_ = false;                  // unreached parts are looked at
+  bool isShadow_ = false;                   // the whole function is one
+  ir::BlockId shadowBlock_ = ir::kNoBlock;  // the outermost block that is one
+  std::vector<bool> isShadowBlock_;
+  bool inShadow() const { return isShadow_ || shadowBlock_ != ir::kNoBlock; }
+  void arrive(ir::TypeRef functionOrCell, size_t index, ir::TypeRef value);
   bool isFinal_ = false;
   bool isCertain_ = false;
   /// Checks of declared types, which come after a binding: the variable, and what must hold.

@@ -81,11 +81,15 @@ bool FunctionDims::addCall(uint64_t edgeId, std::span<const Fact> args) {
   return true;
 }
 
+const ir::Binding* FunctionDims::definitionOf(ir::VarId var) const {
+  auto definition = definitions_.find(var);
+  return definition == definitions_.end() ? nullptr : definition->second;
+}
+
 ir::Atom FunctionDims::resolveAlias(ir::Atom atom) const {
   while (atom.isVar()) {
-    auto definition = definitions_.find(atom.var());
-    if (definition == definitions_.end()) break;
-    const ir::AtomRhs* alias = std::get_if<ir::AtomRhs>(definition->second);
+    const ir::Binding* definition = definitionOf(atom.var());
+    const ir::AtomRhs* alias = definition == nullptr ? nullptr : std::get_if<ir::AtomRhs>(&definition->rhs);
     if (alias == nullptr) break;
     atom = alias->atom;
   }
@@ -109,11 +113,12 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
   FunctionDims* other = nullptr;
   if (callee.isGlobal()) {
     other = &module_.of(std::get<ir::CallGlobal>(binding.rhs).callee);
-    if (other->addCall(edgeId, facts) && other == this) changed();
-  } else {
+    if (!inShadow() && other->addCall(edgeId, facts) && other == this) changed();
+  } else if (!inShadow()) {
     if (!callee.join) createJoin(callee, facts);
     if (updateJoin(callee, edgeId, edgeOf(callee, facts))) changed();
   }
+  if (!callee.join) return hasShadow_ ? readable(binding.var, shapes_[binding.var.value()]) : Fact{};
   FunctionDims& home = other != nullptr ? *other : *this;
 
   // What the symbols of the callee's parameters are at this call.
@@ -166,7 +171,7 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
   }
 
   const Fact& result = callee.resultFact;
-  if (!result.isReached()) return {};
+  if (!result.isReached()) return hasShadow_ ? readable(binding.var, shapes_[binding.var.value()]) : Fact{};
   // Symbols that only the result has: the caller reads them off what it gets.
   std::vector<Position> positions = positionsOf(result.type);
   for (uint32_t p = 0; p < positions.size(); ++p) {
@@ -201,7 +206,7 @@ Fact FunctionDims::callValue(const ir::Binding& binding, const ir::CallValue& rh
     if (!facts.back().isReached()) return {};
   }
   for (size_t i = 0; i < facts.size(); ++i) {
-    if (cells.arrive(callee.type, i, facts[i].type)) module_.cellsChanged();
+    arrive(callee.type, i, facts[i].type);
     if (!isFinal_) continue;
     std::vector<std::optional<DimExpr>> pins = cells.pinsOf(callee.type, i);
     std::vector<Position> positions = positionsOf(facts[i].type);
@@ -214,7 +219,8 @@ Fact FunctionDims::callValue(const ir::Binding& binding, const ir::CallValue& rh
     }
   }
   std::optional<TypeRef> result = cells.typeOf(callee.type, facts.size());
-  return result ? readable(binding.var, *result) : Fact{};
+  if (result || hasShadow_) return readable(binding.var, result ? *result : shapes_[binding.var.value()]);
+  return {};
 }
 
 bool FunctionDims::forceResult(Callable& callee) {
@@ -229,26 +235,7 @@ bool FunctionDims::forceResult(Callable& callee) {
   return true;
 }
 
-bool FunctionDims::seedBinding(const ir::Binding& binding) {
-  DimCells& cells = module_.cells();
-  TypeRef shape = shapes_[binding.var.value()];
-  auto arriveAnything = [&](TypeRef type, size_t index, TypeRef value) {
-    if (!cells.arrive(type, index, erased(module_.module().types, value))) return false;
-    module_.cellsChanged();
-    return true;
-  };
-  if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
-    auto direct = lambdas_.find(binding.var);
-    if (direct != lambdas_.end()) {
-      if (direct->second->join && direct->second->join->isReached()) return false;
-      reachFromAnywhere(*direct->second);
-      return true;
-    }
-    bool any = false;
-    for (size_t i = 0; i < lambda->params.size(); ++i)
-      if (!cells.typeOf(shape, i)) any |= arriveAnything(shape, i, shape->elements()[i]);
-    return any;
-  }
+bool FunctionDims::forceReturn(const ir::Binding& binding) {
   if (facts_[binding.var.value()].isReached()) return false;
   if (const ir::CallGlobal* call = std::get_if<ir::CallGlobal>(&binding.rhs)) {
     FunctionDims& callee = module_.of(call->callee);
@@ -258,36 +245,31 @@ bool FunctionDims::seedBinding(const ir::Binding& binding) {
   }
   if (const ir::CallJoin* jump = std::get_if<ir::CallJoin>(&binding.rhs))
     return forceResult(*lambdas_.at(jump->join));
-  if (const ir::CallValue* call = std::get_if<ir::CallValue>(&binding.rhs)) {
-    if (Callable* local = localCallable(call->callee)) return forceResult(*local);
-    Fact callee = factOf(call->callee);
-    return callee.isReached() && !cells.typeOf(callee.type, call->args.size()) &&
-           arriveAnything(callee.type, call->args.size(), shape);
-  }
-  return false;
+  const ir::CallValue* call = std::get_if<ir::CallValue>(&binding.rhs);
+  Callable* local = call == nullptr ? nullptr : localCallable(call->callee);
+  return local != nullptr && forceResult(*local);
 }
 
-bool FunctionDims::seed() {
-  if (!isReached()) {
-    callFromOutside();
-    return true;
-  }
+bool FunctionDims::forceReturn() {
+  if (!isReached()) return false;
   bool found = false;
-  bool isComplete = true;
   ir::WalkCallbacks callbacks;
   callbacks.enterBinding = [&](ir::BlockId block, size_t index) {
-    const ir::Binding& binding = function_.block(block).bindings[index];
-    if (!found) found = seedBinding(binding);
-    isComplete = isComplete && facts_[binding.var.value()].isReached();
+    if (!found && isReachedBlock_[block.value()]) found = forceReturn(function_.block(block).bindings[index]);
     return !found;
   };
   ir::walk(function_, function_.body, callbacks);
-  if (!found && !isComplete && !openData_) {
-    openData_ = true;
-    found = true;
-  }
   if (found) module_.enqueue(id_);
   return found;
+}
+
+void FunctionDims::startShadow() {
+  hasShadow_ = true;
+  if (!isReached()) {
+    isShadow_ = true;
+    reachFromAnywhere(self_);
+  }
+  module_.enqueue(id_);
 }
 
 }  // namespace baton::types

@@ -19,7 +19,7 @@ Fact FunctionDims::factOf(const ir::Atom& atom) {
       std::vector<TypeRef> params;
       for (ir::VarId param : function.params) params.push_back(function.var(param).type);
       TypeRef type = erased(module.types, module.types.function(std::move(params), function.result));
-      module_.escapes(atom.global(), type);
+      if (!inShadow()) module_.escapes(atom.global(), type);
       return {module_.cells().filledIn(type), std::nullopt};
     }
     case ir::Atom::Kind::Constant: break;
@@ -45,7 +45,7 @@ Fact FunctionDims::readable(ir::VarId var, TypeRef type) {
   std::vector<DimExpr> dims;
   for (size_t i = 0; i < positions.size(); ++i) {
     const Position& position = positions[i];
-    if (position.isPlain && isNoDim(position.dim) && !openData_) return {};
+    if (position.isPlain && isNoDim(position.dim) && !hasShadow_) return {};
     bool isUnknown = isAnyDim(position.dim) || isNoDim(position.dim);
     dims.push_back(position.isPlain && isUnknown ? extentSymbol(var, i) : position.dim);
   }
@@ -59,9 +59,13 @@ TypeRef FunctionDims::unknownData(TypeRef type) {
   return withDims(module_.module().types, type, dims);
 }
 
-// False when no value can get there, as far as is known.
+void FunctionDims::arrive(TypeRef functionOrCell, size_t index, TypeRef value) {
+  if (!inShadow() && module_.cells().arrive(functionOrCell, index, value)) module_.cellsChanged();
+}
+
 bool FunctionDims::bindPattern(ir::PatternId root, TypeRef scrutinee) {
   ir::Module& module = module_.module();
+  bool isReached = true;
   std::vector<std::pair<ir::PatternId, TypeRef>> stack{{root, scrutinee}};
   while (!stack.empty()) {
     auto [id, type] = stack.back();
@@ -71,6 +75,8 @@ bool FunctionDims::bindPattern(ir::PatternId root, TypeRef scrutinee) {
     switch (pattern.kind) {
       case ir::Pattern::Kind::Wildcard: break;
       case ir::Pattern::Kind::Var: {
+        for (const Position& position : positionsOf(type))
+          isReached = isReached && !(position.isPlain && isNoDim(position.dim));
         Fact fact = readable(pattern.var, type);
         if (!fact.isReached()) return false;
         set(pattern.var, std::move(fact));
@@ -81,7 +87,7 @@ bool FunctionDims::bindPattern(ir::PatternId root, TypeRef scrutinee) {
     }
     for (size_t i = pattern.children.size(); i-- > 0;) stack.emplace_back(pattern.children[i], children[i]);
   }
-  return true;
+  return isReached;
 }
 
 // The arguments of the data type follow from the fields that mention them.
@@ -141,20 +147,22 @@ DimExpr FunctionDims::resolveNamed(const DimExpr& dim) const {
   });
 }
 
-// What is declared counts: where it cannot be shown to hold, `checks` says what to check.
-Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, const std::string& what,
-                          SourceLocation location, std::vector<ir::Obligation>& checks) {
-  if (declared == nullptr) return fact;
+// What is declared counts: where it cannot be shown to hold, it is checked.
+Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, SourceLocation location) {
+  if (declared == nullptr || !fact.isReached()) return fact;
+  ir::Module& module = module_.module();
   std::vector<Position> positions = positionsOf(fact.type);
-  std::vector<DimExpr> written = declaredDims(declared, erased(module_.module().types, fact.type));
+  std::vector<DimExpr> written = declaredDims(declared, erased(module.types, fact.type));
+  std::string what = var == ir::kNoVar ? "the result" : "%" + function_.var(var).name;
   std::vector<DimExpr> dims;
+  std::vector<ir::Obligation> checks;
   for (size_t i = 0; i < positions.size(); ++i) {
     const DimExpr& inferred = positions[i].dim;
     dims.push_back(inferred);
     if (!positions[i].isPlain || isAnyDim(written[i])) continue;
     std::optional<DimSymbol> name = written[i].asSymbol();
     auto claimed = name ? claimed_.find(*name) : claimed_.end();
-    if (claimed != claimed_.end() && var != ir::kNoVar && claimed->second == var) {
+    if (claimed != claimed_.end() && claimed->second == var) {
       auto [entry, isNew] = named_.try_emplace(*name, inferred);
       if (isNew || entry->second != inferred) {
         entry->second = inferred;
@@ -166,25 +174,24 @@ Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, const std:
     DimExpr expected = resolveNamed(written[i]);
     expected.collectSymbols(symbols);
     bool isKnown = true;
-    for (DimSymbol symbol : symbols) isKnown = isKnown && owners_.contains(symbol);
+    for (DimSymbol symbol : symbols) isKnown = isKnown && isKnownSymbol(symbol);
     // A name that only the result has: an extent that the body decides.
     if (!isKnown || inferred == expected) continue;
-    Truth truth = knowledge_.decide(inferred, Relation::Eq, expected);
-    if (truth == Truth::True && !expected.isConstant()) continue;
     dims.back() = expected;
-    if (truth == Truth::True || !isFinal_) continue;
+    Truth truth = knowledge_.decide(inferred, Relation::Eq, expected);
+    // Results are checked where they are made (checkResult).
+    if (truth == Truth::True || !isFinal_ || var == ir::kNoVar) continue;
     std::string message = fmt::format("{}: dimension {} is {{0}}; {{1}} is declared", what, i);
-    if (truth == Truth::Unknown) {
-      checks.push_back({inferred, Relation::Eq, expected, message, {}});
-      continue;
+    if (truth == Truth::False) {
+      std::vector<std::string> texts{ir::print(module, inferred), ir::print(module, expected)};
+      bool isCertain = isCertain_ && scope_.isUnconditional(scope_.homeOf(var));
+      report(location, isCertain, ops::formatDimMessage(message, texts), ir::print(module, fact.type));
     }
-    const ir::Module& module = module_.module();
-    report(location, true,
-           fmt::format("{}: dimension {} is {}; {} is declared", what, i, ir::print(module, inferred),
-                       ir::print(module, expected)),
-           ir::print(module, fact.type));
+    assumeChecked({inferred, Relation::Eq, expected});
+    checks.push_back({inferred, Relation::Eq, expected, std::move(message), {inferred, expected}});
   }
-  fact.type = withDims(module_.module().types, fact.type, dims);
+  if (!checks.empty()) declaredChecks_.push_back({var, fact.type, std::move(checks)});
+  fact.type = withDims(module.types, fact.type, dims);
   return fact;
 }
 
@@ -221,9 +228,9 @@ Fact FunctionDims::evaluate(const ir::Binding& binding) {
       Fact tuple = f.factOf(rhs.tuple);
       if (!tuple.isReached()) return {};
       // A tuple that is made here keeps what is known of the elements of its elements.
-      auto definition = rhs.tuple.isVar() ? f.definitions_.find(rhs.tuple.var()) : f.definitions_.end();
-      if (definition != f.definitions_.end())
-        if (const ir::MakeTuple* made = std::get_if<ir::MakeTuple>(definition->second))
+      const ir::Binding* definition = rhs.tuple.isVar() ? f.definitionOf(rhs.tuple.var()) : nullptr;
+      if (definition != nullptr)
+        if (const ir::MakeTuple* made = std::get_if<ir::MakeTuple>(&definition->rhs))
           return f.factOf(made->elements[rhs.index]);
       return {tuple.type->elements()[rhs.index], std::nullopt};
     }
@@ -231,20 +238,21 @@ Fact FunctionDims::evaluate(const ir::Binding& binding) {
       Fact value = f.factOf(rhs.value);
       if (!value.isReached()) return {};
       TypeRef cell = f.shapes_[binding.var.value()];
-      if (f.module_.cells().arrive(cell, 0, value.type)) f.module_.cellsChanged();
+      f.arrive(cell, 0, value.type);
       return {f.module_.cells().filledIn(cell), std::nullopt};
     }
     Fact operator()(const ir::ReadRef& rhs) {
       Fact cell = f.factOf(rhs.cell);
       if (!cell.isReached()) return {};
       std::optional<TypeRef> content = f.module_.cells().typeOf(cell.type, 0);
-      return content ? f.readable(binding.var, *content) : Fact{};
+      if (content || f.hasShadow_) return f.readable(binding.var, content ? *content : cell.type->pointee());
+      return {};
     }
     Fact operator()(const ir::WriteRef& rhs) {
       Fact cell = f.factOf(rhs.cell);
       Fact value = f.factOf(rhs.value);
       if (!cell.isReached() || !value.isReached()) return {};
-      if (f.module_.cells().arrive(cell.type, 0, value.type)) f.module_.cellsChanged();
+      f.arrive(cell.type, 0, value.type);
       return {types.unit(), std::nullopt};
     }
     // What holds blocks is done when they are.

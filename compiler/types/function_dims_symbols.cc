@@ -3,15 +3,19 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
-#include "compiler/ops/op.h"
 #include "compiler/types/dims.h"
 #include "compiler/types/function_dims.h"
 
 namespace baton::types {
 
+uint64_t FunctionDims::symbolKey(ir::VarId owner, SymbolKind kind, uint32_t ordinal) {
+  return static_cast<uint64_t>(owner.value()) << 32 | static_cast<uint64_t>(kind) << 28 | ordinal;
+}
+
 DimExpr FunctionDims::symbol(ir::VarId owner, SymbolKind kind, uint32_t ordinal, std::string_view hint) {
-  uint64_t key = static_cast<uint64_t>(owner.value()) << 32 | static_cast<uint64_t>(kind) << 28 | ordinal;
+  uint64_t key = symbolKey(owner, kind, ordinal);
   auto [entry, isNew] = symbols_.try_emplace(key);
   if (!isNew) return DimExpr::symbol(entry->second);
   std::string name(hint);
@@ -23,12 +27,43 @@ DimExpr FunctionDims::symbol(ir::VarId owner, SymbolKind kind, uint32_t ordinal,
   }
   entry->second = module_.module().dimSymbols.add(std::move(name));
   owners_.emplace(entry->second, kind == SymbolKind::Result ? ir::kNoVar : owner);
-  if (kind != SymbolKind::Element) knowledge_.addExtent(entry->second);
+  if (kind != SymbolKind::Element) addExtent(entry->second);
   return DimExpr::symbol(entry->second);
+}
+
+void FunctionDims::addExtent(DimSymbol symbol) {
+  base_.addExtent(symbol);
+  knowledge_.addExtent(symbol);
+  for (SavedKnowledge& saved : saved_) saved.before.addExtent(symbol);
+}
+
+void FunctionDims::assumeChecked(const DimConstraint& constraint) {
+  // The body of the function is one block: what is checked in it holds to its end.
+  ir::BlockId block = openBlocks_.back();
+  bool isSaved = !saved_.empty() && saved_.back().block == block;
+  if (openBlocks_.size() > 1 && !isSaved) saved_.push_back({block, knowledge_});
+  // A contradiction means that control does not get past the check: then all is well.
+  static_cast<void>(knowledge_.assume(constraint).has_value());
 }
 
 DimExpr FunctionDims::extentSymbol(ir::VarId owner, size_t position) {
   return symbol(owner, SymbolKind::Extent, static_cast<uint32_t>(position), "");
+}
+
+DimExpr FunctionDims::elementSymbol(ir::VarId owner, size_t element, ir::TypeRef type) {
+  bool isNew = !symbols_.contains(symbolKey(owner, SymbolKind::Element, static_cast<uint32_t>(element)));
+  DimExpr dim = symbol(owner, SymbolKind::Element, static_cast<uint32_t>(element),
+                       type->rank() == 0 ? function_.var(owner).name : "");
+  int bits = 8 * sizeBytes(type->dtype());
+  if (!isNew || bits == 64) return dim;
+  bool isSigned = isSignedInt(type->dtype());
+  int64_t low = isSigned ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = type->dtype() == DType::Bool ? 1 : (int64_t{1} << (isSigned ? bits - 1 : bits)) - 1;
+  // What a type can hold contradicts nothing.
+  for (const DimConstraint& bound : {DimConstraint{dim, Relation::Ge, DimExpr::constant(low)},
+                                     DimConstraint{dim, Relation::Le, DimExpr::constant(high)}})
+    BATON_CHECK(base_.assume(bound).has_value() && knowledge_.assume(bound).has_value());
+  return dim;
 }
 
 bool FunctionDims::isInScope(const DimExpr& dim, ir::VarId at) const {
@@ -56,6 +91,7 @@ Result<void> FunctionDims::require(const DimExpr& lhs, Relation relation, const 
   if (truth == Truth::Unknown) {
     if (obligations_ != nullptr)
       obligations_->push_back({lhs, relation, rhs, std::move(message), std::move(values)});
+    assumeChecked({lhs, relation, rhs});
     return success();
   }
   std::vector<std::string> texts;
@@ -97,48 +133,6 @@ void FunctionDims::reportFailure(const ir::Binding& binding, const std::string& 
   report(operandLocation(binding, operand), isCertain, message, detail);
   if (obligations_ != nullptr)
     obligations_->push_back({DimExpr(), Relation::Eq, DimExpr::constant(1), message, {DimExpr()}});
-}
-
-// A declared type that must be checked becomes an alias that carries the checks: the
-// value keeps its own extents until they have been compared.
-void FunctionDims::insertChecks() {
-  for (DeclaredCheck& check : declaredChecks_) {
-    bool isResult = check.var == ir::kNoVar;
-    const ir::Lambda* lambda = nullptr;
-    if (!isResult) {
-      auto definition = definitions_.find(check.var);
-      if (definition != definitions_.end()) lambda = std::get_if<ir::Lambda>(definition->second);
-    }
-    ir::BlockId home = isResult            ? function_.body
-                       : lambda != nullptr ? lambda->body
-                                           : scope_.homeOf(check.var);
-    ir::Block& block = function_.block(home);
-    if (isResult || lambda != nullptr) {
-      ir::VarInfo info;
-      info.type = isResult ? function_.result : module_.module().typeOf(function_, block.result);
-      info.location = function_.location;
-      ir::Atom value = block.result;
-      ir::VarId alias = function_.addVar(std::move(info));
-      ir::Block& target = function_.block(home);
-      target.bindings.push_back(
-          {alias, ir::AtomRhs{value}, function_.location, std::move(check.obligations)});
-      target.result = alias;
-      continue;
-    }
-    for (size_t i = 0; i < block.bindings.size(); ++i) {
-      if (block.bindings[i].var != check.var) continue;
-      ir::VarInfo info = function_.var(check.var);
-      info.declaredType = nullptr;
-      info.type = check.inferred;
-      SourceLocation location = block.bindings[i].location;
-      ir::VarId found = function_.addVar(std::move(info));
-      ir::Block& target = function_.block(home);
-      target.bindings[i].var = found;
-      target.bindings.insert(target.bindings.begin() + static_cast<ptrdiff_t>(i) + 1,
-                             {check.var, ir::AtomRhs{found}, location, std::move(check.obligations)});
-      break;
-    }
-  }
 }
 
 }  // namespace baton::types

@@ -4,9 +4,19 @@
 
 namespace baton::types {
 
-OperatorDims::OperatorDims(FunctionDims& function, const ir::Binding& binding, const ir::CallOp& call)
-    : function_(function), binding_(binding), call_(call), attrs_(call.attrs) {
+namespace {
+
+/// Shapes are made by a few operations from scalars; longer chains are plain integers.
+constexpr int kMintDepth = 8;
+
+}  // namespace
+
+OperatorDims::OperatorDims(FunctionDims& function, const ir::Binding& binding, const ir::CallOp& call,
+                           int mintDepth)
+    : function_(function), binding_(binding), call_(call), attrs_(call.attrs), mintDepth_(mintDepth) {
   for (const ir::Atom& arg : call.args) inputs_.push_back(function.factOf(arg));
+  for (size_t i = 0; mintDepth > 0 && i < inputs_.size(); ++i)
+    if (inputs_[i].isReached() && !inputs_[i].values) inputs_[i].values = mint(i);
   for (const auto& [name, value] : call.attrs.entries()) {
     const std::vector<DimExpr>* dims = std::get_if<std::vector<DimExpr>>(&value);
     if (dims == nullptr) continue;
@@ -53,23 +63,46 @@ std::optional<double> OperatorDims::constantFloat(size_t input) const {
 
 const std::vector<DimExpr>* OperatorDims::valuesOrSymbols(size_t input) {
   Fact& fact = inputs_[input];
-  if (fact.values) return &*fact.values;
-  const ir::Atom& atom = call_.args[input];
-  if (!atom.isVar() || isFloat(fact.type->dtype()) || fact.type->rank() > 1) return nullptr;
+  if (!fact.values) fact.values = mint(input);
+  return fact.values ? &*fact.values : nullptr;
+}
+
+std::optional<std::vector<DimExpr>> OperatorDims::elements() {
+  bool isKnown = call_.op->values != nullptr;
+  for (const Fact& input : inputs_) isKnown = isKnown && input.isReached();
+  if (!isKnown) return std::nullopt;
+  const Fact& result = function_.facts_[binding_.var.value()];
+  std::span<const DimExpr> extents = result.type->dims();
+  ops::OpCall call{call_.op, &attrs_, inputs_.size()};
+  return call_.op->values(call, *this, {std::vector<DimExpr>(extents.begin(), extents.end())});
+}
+
+// Elements of an input that get symbols: as far back as operators keep track of elements,
+// so that a shape made of a scalar and a number keeps the number.
+std::optional<std::vector<DimExpr>> OperatorDims::mint(size_t input) {
+  const Fact& fact = inputs_[input];
+  ir::Atom atom = function_.resolveAlias(call_.args[input]);
+  if (!atom.isVar() || !fact.type->isTensor() || isFloat(fact.type->dtype()) || fact.type->rank() > 1)
+    return std::nullopt;
   int64_t count = 1;
   if (fact.type->rank() == 1) {
     std::optional<int64_t> length = fact.type->dims()[0].asConstant();
-    if (!length || *length > ops::kMaxValueDims) return nullptr;
+    if (!length || *length > ops::kMaxValueDims) return std::nullopt;
     count = *length;
   }
+  auto known = function_.tied_.find(atom.var());
+  if (known != function_.tied_.end()) return known->second;
+  int depth = mintDepth_ > 0 ? mintDepth_ - 1 : kMintDepth;
+  const ir::Binding* definition = function_.definitionOf(atom.var());
+  const ir::CallOp* producer = definition == nullptr ? nullptr : std::get_if<ir::CallOp>(&definition->rhs);
+  if (producer != nullptr && depth > 0)
+    if (auto made = OperatorDims(function_, *definition, *producer, depth).elements()) return made;
   std::vector<DimExpr> elements;
   for (int64_t i = 0; i < count; ++i)
-    elements.push_back(
-        function_.symbol(atom.var(), FunctionDims::SymbolKind::Element, static_cast<uint32_t>(i), ""));
-  function_.tied_[atom.var()] = elements;
-  function_.facts_[atom.var().value()].values = elements;
-  fact.values = std::move(elements);
-  return &*fact.values;
+    elements.push_back(function_.elementSymbol(atom.var(), static_cast<size_t>(i), fact.type));
+  function_.tied_.emplace(atom.var(), elements);
+  function_.changed();
+  return elements;
 }
 
 Truth OperatorDims::decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const {

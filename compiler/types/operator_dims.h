@@ -4,14 +4,15 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 #include "compiler/types/function_dims.h"
 
 namespace baton::types {
 
 class OperatorDims final : public ops::DimsContext {
  public:
-  OperatorDims(FunctionDims& function, const ir::Binding& binding, const ir::CallOp& call);
+  /// `mintDepth`: how far back elements of inputs get symbols when they are only looked at.
+  OperatorDims(FunctionDims& function, const ir::Binding& binding, const ir::CallOp& call, int mintDepth = 0);
 
   /// The type of the result; unreached when an input is.
   Fact run();
@@ -29,13 +30,18 @@ class OperatorDims final : public ops::DimsContext {
   void blame(size_t input) override { blamed_ = input; }
 
  private:
+  /// Elements of the result alone, for a call whose extents are known.
+  std::optional<std::vector<DimExpr>> elements();
+  std::optional<std::vector<DimExpr>> mint(size_t input);
+
   FunctionDims& function_;
   const ir::Binding& binding_;
   const ir::CallOp& call_;
   ir::Attrs attrs_;  // names of dims replaced by what they are
-  std::vector<Fact> inputs_;
+  mutable std::vector<Fact> inputs_;
   std::optional<size_t> blamed_;
   uint32_t nextFresh_ = 0;
+  int mintDepth_;
 };
 
 }  // namespace baton::types

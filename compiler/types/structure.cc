@@ -47,7 +47,12 @@ SourceLocation Structure::operandLocation(ir::VarId var, size_t operand, SourceL
 }
 
 bool Structure::require(Term found, Term expected, SourceLocation location, const std::string& what) {
-  if (!terms_.unify(found, expected)) return true;
+  std::optional<std::pair<Term, Term>> conflict = terms_.unify(found, expected);
+  if (!conflict) return true;
+  if (terms_.isUnknown(conflict->first)) {
+    diagnostics_.error(location, fmt::format("{} would have a type that contains itself", what));
+    return false;
+  }
   diagnostics_.error(location, fmt::format("{} has type {}; expected {}", what, terms_.print(found),
                                            terms_.print(expected)));
   return false;

@@ -70,6 +70,16 @@ void TermTable::bind(Term from, Term to) {
 
 std::optional<std::pair<Term, Term>> TermTable::unify(Term a, Term b) {
   std::vector<std::pair<Term, Term>> work{{a, b}};
+  // Composites that were made one on the way: taken apart again on failure, or a message
+  // would show both sides as equal.
+  std::vector<std::pair<Term, Node>> linked;
+  auto fail = [&](Term x, Term y) {
+    while (!linked.empty()) {
+      nodes_[linked.back().first.value()] = std::move(linked.back().second);
+      linked.pop_back();
+    }
+    return std::pair{x, y};
+  };
   while (!work.empty()) {
     auto [x, y] = work.back();
     work.pop_back();
@@ -78,17 +88,20 @@ std::optional<std::pair<Term, Term>> TermTable::unify(Term a, Term b) {
     if (x == y) continue;
     if (isUnknown(x) || isUnknown(y)) {
       if (!isUnknown(x)) std::swap(x, y);
-      if (occurs(x, y)) return {{x, y}};
+      if (occurs(x, y)) return fail(x, y);
       bind(x, y);
       continue;
     }
     const Node& left = nodes_[x.value()];
     const Node& right = nodes_[y.value()];
     if (left.kind != right.kind || left.value != right.value || left.children.size() != right.children.size())
-      return {{x, y}};
+      return fail(x, y);
     for (size_t i = left.children.size(); i-- > 0;) work.emplace_back(left.children[i], right.children[i]);
-    // Equal composites become one, which keeps later comparisons of them short.
-    if (!left.children.empty()) nodes_[x.value()] = {TermKind::Link, 0, {y}};
+    // What is equal is compared once: types may share parts many times over.
+    if (!left.children.empty()) {
+      linked.emplace_back(x, std::move(nodes_[x.value()]));
+      nodes_[x.value()] = {TermKind::Link, 0, {y}};
+    }
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include "compiler/types/typing.h"
 
 #include "compiler/types/dims.h"
+#include "compiler/types/match_check.h"
 #include "compiler/types/specialise.h"
 #include "compiler/types/structure.h"
 
@@ -9,6 +10,8 @@ namespace baton::types {
 void inferTypes(ir::Module& module, frontend::Diagnostics& diagnostics) {
   Structure structure(module, diagnostics);
   structure.infer();
+  if (diagnostics.hasErrors()) return;
+  checkMatches(module, diagnostics);
   if (diagnostics.hasErrors()) return;
   specialise(module, structure, diagnostics);
   if (diagnostics.hasErrors()) return;

@@ -12,6 +12,7 @@
 #include "bytecode/container/writer.h"
 #include "bytecode/vmasm/parser.h"
 #include "bytecode/vmasm/printer.h"
+#include "tests/fuzz/rehash.h"
 #include "tests/unit/bytecode/sample.h"
 
 namespace baton::bytecode {
@@ -138,6 +139,88 @@ TEST_CASE("another version is Incompatible and says who wrote it") {
       program.error().message() ==
       "format 1.1, written by `baton 0.1.0`: this build reads 0.0 to 0.1; compile the model again with this "
       "version, or use the version that wrote it");
+}
+
+/// The entry of a section in the table of the file.
+SectionEntry* entryOf(std::vector<std::byte>& file, SectionId id) {
+  auto* header = reinterpret_cast<FileHeader*>(file.data());
+  auto* table = reinterpret_cast<SectionEntry*>(file.data() + sizeof(FileHeader));
+  for (uint32_t i = 0; i < header->sectionCount; ++i)
+    if (table[i].id == static_cast<uint32_t>(id)) return &table[i];
+  return nullptr;
+}
+
+TEST_CASE("features and required sections that this build does not know are Incompatible") {
+  auto file = sampleFile();
+  reinterpret_cast<FileHeader*>(file.data())->requiredFeatures = 4;
+  rehash(file);
+  auto features = readExecutable(file);
+  REQUIRE(!features.has_value());
+  CHECK(features.error().code() == ErrorCode::Incompatible);
+  CHECK(features.error().message().starts_with(
+      "needs features 0x4 that this build does not know, written by `baton 0.1.0`"));
+
+  file = sampleFile();
+  SectionEntry* tests = entryOf(file, SectionId::Tests);
+  REQUIRE(tests != nullptr);
+  tests->id = 99;
+  rehash(file);
+  auto optional = readExecutable(file);
+  REQUIRE(optional.has_value());
+  CHECK(optional.value().tests.empty());
+  tests->flags = kSectionRequired;
+  rehash(file);
+  auto required = readExecutable(file);
+  REQUIRE(!required.has_value());
+  CHECK(required.error().code() == ErrorCode::Incompatible);
+  CHECK(required.error().message().starts_with("needs section number 99 that this build does not know"));
+}
+
+TEST_CASE("an earlier minor version may lack fields at the end of a structure") {
+  Program program;
+  program.meta.name = "an old file";
+  auto file = writeExecutable(program).value();
+  SectionEntry* meta = entryOf(file, SectionId::Meta);
+  std::byte* bytes = file.data() + meta->offset;
+  REQUIRE(bytes[0] == std::byte{0x94});
+  bytes[0] = std::byte{0x93};  // without the last field, which is the list of targets
+  bytes[--meta->sizeBytes] = std::byte{0};
+  rehash(file);
+  CHECK(messageOf(file) == "section meta: expected 4 fields, found a list of 3");
+  reinterpret_cast<FileHeader*>(file.data())->minor = 0;
+  rehash(file);
+  auto read = readExecutable(file);
+  REQUIRE(read.has_value());
+  CHECK(read.value().meta.name == "an old file");
+  CHECK(read.value().meta.targets.empty());
+}
+
+TEST_CASE("a section table that does not describe the file is refused") {
+  const auto damaged = [](SectionId id, auto&& change) {
+    auto file = sampleFile();
+    SectionEntry* entry = entryOf(file, id);
+    REQUIRE(entry != nullptr);
+    change(*entry);
+    rehash(file);
+    return messageOf(file);
+  };
+  CHECK(damaged(SectionId::Code, [](SectionEntry& e) {
+          e.offset = UINT64_MAX - 3;
+        }).starts_with("section code reaches beyond the file"));
+  CHECK(damaged(SectionId::Code, [](SectionEntry& e) {
+          e.sizeBytes = UINT64_MAX;
+        }).starts_with("section code reaches beyond the file"));
+  CHECK(damaged(SectionId::Code, [](SectionEntry& e) { e.alignment = 3; }) == "section code has alignment 3");
+  CHECK(damaged(SectionId::Code, [](SectionEntry& e) {
+          e.offset = 0;
+        }).starts_with("section code is at 0, not where the one before ends"));
+  CHECK(damaged(SectionId::Code, [](SectionEntry& e) { e.flags = 6; }) ==
+        "section code has unknown flags 0x6");
+  CHECK(damaged(SectionId::Code, [](SectionEntry& e) { e.id = 3; }) ==
+        "section functions is out of order or occurs twice");
+  CHECK(damaged(SectionId::Native, [](SectionEntry& e) {
+          e.alignment = 8;
+        }).starts_with("section native is at 8192, not where the one before ends"));
 }
 
 TEST_CASE("damage anywhere is found") {

@@ -251,6 +251,17 @@ std::optional<std::string> GroupProgram::checkObligations(const std::vector<Tens
   return std::nullopt;
 }
 
+std::vector<Tensor> GroupProgram::emptyResults(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> results;
+  for (const Handle& handle : results_) {
+    std::vector<int64_t> shape;
+    for (const DimExpr& dim : typeOf(handle)->dims())
+      shape.push_back(dim.evaluate([&](DimSymbol symbol) { return valueOf(symbol, inputs); }).value());
+    results.push_back(emptyTensor(typeOf(handle)->dtype(), std::move(shape)));
+  }
+  return results;
+}
+
 Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
   finish();
   std::map<ir::VarId, std::vector<Tensor>> values;

@@ -59,6 +59,8 @@ class GroupProgram {
   Outcome evaluate(const std::vector<Tensor>& inputs);
   /// The whole as one kernel in the interpreter. Result shapes are those of `evaluate`.
   Outcome interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected);
+  /// Results of the shapes that the types say for these inputs.
+  std::vector<Tensor> emptyResults(const std::vector<Tensor>& inputs);
   /// Symbols by their values for these inputs; obligations that do not hold give a message.
   std::optional<std::string> checkObligations(const std::vector<Tensor>& inputs);
 

@@ -1,0 +1,156 @@
+// Declared types that typing cannot show to hold: aliases that carry the checks.
+#include <fmt/format.h>
+
+#include "compiler/ir/op.h"
+#include "compiler/ir/printer.h"
+#include "compiler/ir/walk.h"
+#include "compiler/types/dims.h"
+#include "compiler/types/function_dims.h"
+
+namespace baton::types {
+
+using ir::TypeRef;
+
+namespace {
+
+/// `written` with its one unknown symbol taken as any non-negative number: what must hold
+/// for `found` to be such an extent. Nothing when it has another form.
+std::optional<DimConstraint> multipleOf(const DimExpr& found, const DimExpr& written, DimSymbol unknown) {
+  DimExpr rest = written.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
+    return symbol == unknown ? std::optional(DimExpr()) : std::nullopt;
+  });
+  DimExpr step = written - rest;  // c * unknown, when it is linear
+  if (step.terms().size() != 1 || step.terms()[0].coefficient < 1) return std::nullopt;
+  int64_t factor = step.terms()[0].coefficient;
+  if (step != DimExpr::constant(factor) * DimExpr::symbol(unknown)) return std::nullopt;
+  return DimConstraint{floorMod(found - rest, DimExpr::constant(factor)), Relation::Eq, DimExpr()};
+}
+
+}  // namespace
+
+/// What a declared result asks of the type of one value: dims that are thereby known, and
+/// what is to be checked.
+FunctionDims::Demand FunctionDims::demandOf(TypeRef declared, TypeRef type, const std::string& what) const {
+  Demand demand;
+  std::vector<Position> positions = positionsOf(type);
+  std::vector<DimExpr> written = declaredDims(declared, erased(module_.module().types, type));
+  std::unordered_map<DimSymbol, DimExpr> found;  // names that only the result has
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const DimExpr& dim = positions[i].dim;
+    demand.dims.push_back(dim);
+    if (!positions[i].isPlain || isAnyDim(written[i])) continue;
+    std::optional<DimSymbol> name = written[i].asSymbol();
+    if (name && !isKnownSymbol(*name) && !found.contains(*name)) {
+      found.emplace(*name, dim);
+      continue;
+    }
+    DimExpr expected = resolveNamed(written[i]).substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
+      auto known = found.find(symbol);
+      return known == found.end() ? std::nullopt : std::optional(known->second);
+    });
+    std::vector<DimSymbol> symbols;
+    expected.collectSymbols(symbols);
+    std::vector<DimSymbol> unknown;
+    for (DimSymbol symbol : symbols)
+      if (!isKnownSymbol(symbol)) unknown.push_back(symbol);
+    std::string message = fmt::format("{}: dimension {} is {{0}}; {{1}} is declared", what, i);
+    if (unknown.size() == 1) {
+      std::optional<DimConstraint> check = multipleOf(dim, expected, unknown[0]);
+      if (!check) continue;
+      message = fmt::format("{}: dimension {} is {{0}}; {} is declared", what, i,
+                            ir::print(module_.module(), written[i]));
+      demand.checks.push_back({check->lhs, check->relation, check->rhs, message, {dim}});
+      continue;
+    }
+    if (!unknown.empty() || dim == expected) continue;
+    demand.dims.back() = expected;
+    demand.checks.push_back({dim, Relation::Eq, expected, message, {dim, expected}});
+  }
+  return demand;
+}
+
+bool FunctionDims::isKnownSymbol(DimSymbol symbol) const { return owners_.contains(symbol); }
+
+// The checks of a declared result stand where the result is made, at the ends of branches,
+// so that a call in tail position stays one.
+void FunctionDims::checkResult(ir::BlockId body, TypeRef declared, const std::string& what,
+                               SourceLocation location, bool isCertain) {
+  ir::Module& module = module_.module();
+  std::vector<std::pair<ir::BlockId, bool>> work{{body, isCertain}};
+  while (!work.empty()) {
+    auto [id, certain] = work.back();
+    work.pop_back();
+    ir::Block& block = function_.block(id);
+    for (const ir::Binding& binding : block.bindings)
+      if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs))
+        if (lambda->isJoin) work.emplace_back(lambda->body, false);
+    ir::Atom result = block.result;
+    bool isLast = result.isVar() && !block.bindings.empty() && block.bindings.back().var == result.var();
+    TypeRef type = module.typeOf(function_, result);
+    Demand demand = demandOf(declared, type, what);
+    if (isLast) {
+      const ir::Rhs& rhs = block.bindings.back().rhs;
+      bool isBranch = std::holds_alternative<ir::If>(rhs) || std::holds_alternative<ir::Match>(rhs);
+      bool isNested = std::holds_alternative<ir::NestedBlock>(rhs);
+      if (isBranch || isNested || std::holds_alternative<ir::CallJoin>(rhs)) {
+        function_.var(result.var()).type = withDims(module.types, type, demand.dims);
+        ir::forEachChildBlock(rhs, [&, certain = certain](ir::BlockId child) {
+          work.emplace_back(child, certain && isNested);
+        });
+        continue;
+      }
+    }
+    std::vector<ir::Obligation> checks;
+    for (ir::Obligation& check : demand.checks) {
+      Truth truth = base_.decide(check.lhs, check.relation, check.rhs);
+      if (truth == Truth::True) continue;
+      if (truth == Truth::False) {
+        std::vector<std::string> shown;
+        for (const DimExpr& dim : check.shown) shown.push_back(ir::print(module, dim));
+        SourceLocation place = isLast ? block.bindings.back().location : location;
+        report(place, certain, ops::formatDimMessage(check.message, shown), ir::print(module, type));
+      }
+      checks.push_back(std::move(check));
+    }
+    if (checks.empty()) continue;
+    ir::VarInfo info;
+    info.type = withDims(module.types, type, demand.dims);
+    info.location = location;
+    ir::VarId alias = function_.addVar(std::move(info));
+    block.bindings.push_back({alias, ir::AtomRhs{result}, location, std::move(checks)});
+    block.result = alias;
+  }
+}
+
+void FunctionDims::insertChecks() {
+  for (DeclaredCheck& check : declaredChecks_) {
+    ir::BlockId home = scope_.homeOf(check.var);
+    ir::Block& block = function_.block(home);
+    for (size_t i = 0; i < block.bindings.size(); ++i) {
+      if (block.bindings[i].var != check.var) continue;
+      // What is compared are extents that the value itself gives.
+      ir::VarInfo info = function_.var(check.var);
+      info.declaredType = nullptr;
+      info.type = check.inferred;
+      SourceLocation location = block.bindings[i].location;
+      ir::VarId found = function_.addVar(std::move(info));
+      block.bindings[i].var = found;
+      block.bindings.insert(block.bindings.begin() + static_cast<ptrdiff_t>(i) + 1,
+                            {check.var, ir::AtomRhs{found}, location, std::move(check.obligations)});
+      break;
+    }
+  }
+  if (function_.declaredResult != nullptr)
+    checkResult(function_.body, function_.declaredResult, fmt::format("the result of @{}", function_.name),
+                function_.location, isCertain_);
+  for (ir::BlockId id : ir::blocksInOrder(function_, function_.body)) {
+    for (const ir::Binding& binding : function_.block(id).bindings) {
+      const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs);
+      if (lambda != nullptr && lambda->declaredResult != nullptr)
+        checkResult(lambda->body, lambda->declaredResult, "the result of the function", binding.location,
+                    false);
+    }
+  }
+}
+
+}  // namespace baton::types

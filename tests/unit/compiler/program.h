@@ -1,0 +1,40 @@
+// Program text to modules, for tests of every room of the compiler.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/diagnostic.h"
+#include "compiler/frontend/parser.h"
+#include "compiler/ir/ir.h"
+#include "compiler/ir/op.h"
+#include "compiler/types/typing.h"
+
+namespace baton::testing {
+
+struct Program {
+  ir::Module module;
+  frontend::Diagnostics diagnostics;
+
+  bool ok() const { return !diagnostics.hasErrors(); }
+  /// All messages with their source lines.
+  std::string messages() const { return frontend::render(diagnostics, module.sources); }
+  const ir::Function& function(const std::string& name) const {
+    return module.function(*module.findFunction(name));
+  }
+};
+
+inline Program parse(const std::string& text, const frontend::ParseOptions& options = {}) {
+  Program program;
+  frontend::parseProgram("test.relay", text, options, ops::OpRegistry::instance(), program.module,
+                         program.diagnostics);
+  return program;
+}
+
+inline Program type(const std::string& text, const frontend::ParseOptions& options = {}) {
+  Program program = parse(text, options);
+  if (program.ok()) types::inferTypes(program.module, program.diagnostics);
+  return program;
+}
+
+}  // namespace baton::testing
