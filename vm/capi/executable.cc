@@ -32,8 +32,9 @@ Result<void> load(baton_instance* instance, Result<bytecode::Program> program,
     BATON_TRY_ASSIGN(bytecode::Params read, bytecode::openParams(file.path, openOptions(options)));
     params.push_back({file.scope, std::move(read)});
   }
-  BATON_TRY_ASSIGN(Ref<Executable> executable, Executable::load(Ref<Instance>(unwrap(instance)),
-                                                                std::move(program).assume_value(), made));
+  BATON_TRY_ASSIGN(Ref<Executable> executable,
+                   Executable::load(Ref<Instance>(unwrap(instance)), std::move(program).assume_value(), made,
+                                    std::move(params)));
   *out = give<baton_executable>(std::move(executable));
   return success();
 }
