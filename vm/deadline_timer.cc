@@ -24,7 +24,8 @@ Result<void> DeadlineTimer::arm(Deadline& deadline) {
         return Error(ErrorCode::OutOfMemory, std::string("no thread for deadlines: ") + failure.what());
       }
     }
-    isFirst = deadlines_.insert(deadline) == deadlines_.begin();
+    deadlines_.insert(deadline);
+    isFirst = &*deadlines_.begin() == &deadline;
   }
   if (isFirst) changed_.notify_one();
   return success();

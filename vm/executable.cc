@@ -8,6 +8,7 @@
 #include "base/checked_math.h"
 #include "bytecode/isa/instruction.h"
 #include "bytecode/verifier/verifier.h"
+#include "vm/tensor_text.h"
 
 namespace baton::vm {
 
@@ -42,11 +43,12 @@ Staging findStaging(std::span<const uint64_t> code) {
 }  // namespace
 
 Result<Ref<Executable>> Executable::load(Ref<Instance> instance, bytecode::Program program,
-                                         const LoadOptions& options) {
+                                         const LoadOptions& options, std::vector<ScopedParams> params) {
   BATON_TRY(bytecode::verify(program));
   Ref<Executable> executable = adopt(new Executable);
   executable->instance_ = std::move(instance);
   executable->program_ = std::move(program);
+  executable->params_ = std::move(params);
   BATON_TRY(executable->bind(options));
   return executable;
 }
@@ -74,6 +76,37 @@ void Executable::makeFunctions() {
   }
 }
 
+Result<std::span<const std::byte>> Executable::findExternal(const bytecode::Constant& constant) const {
+  const std::string_view key = constant.externalKey;
+  const size_t separator = key.find("::");
+  const std::string_view scope = key.substr(0, separator);
+  const std::string_view name = separator == std::string_view::npos ? key : key.substr(separator + 2);
+  bool hasScope = false;
+  for (const ScopedParams& file : params_) {
+    if (file.scope != scope) continue;
+    hasScope = true;
+    for (const bytecode::Constant& tensor : file.params.tensors) {
+      if (tensor.externalKey != name && tensor.externalKey != key) continue;
+      if (tensor.dtype != constant.dtype || tensor.extents != constant.extents)
+        return Error(ErrorCode::InvalidArgument,
+                     fmt::format("parameter {}: found {} of shape {}, expected {} of shape {}", key,
+                                 dtypeName(tensor.dtype), shapeText(tensor.extents),
+                                 dtypeName(constant.dtype), shapeText(constant.extents)));
+      if (tensor.layout != constant.layout)
+        return Error(
+            ErrorCode::Unsupported,
+            fmt::format(
+                "parameter {}: found layout \"{}\", expected \"{}\"; it cannot be repacked when loaded", key,
+                tensor.layout, constant.layout));
+      return tensor.bytes;
+    }
+  }
+  return Error(ErrorCode::InvalidArgument,
+               hasScope
+                   ? fmt::format("parameter {} is not in the file given for scope {}", key, scope)
+                   : fmt::format("parameter {} is external, and no file was given for scope {}", key, scope));
+}
+
 Result<void> Executable::makeConstants() {
   size_t bytes = 0;
   for (const bytecode::Constant& constant : program_.constants)
@@ -81,10 +114,10 @@ Result<void> Executable::makeConstants() {
   constantObjects_.reset(new std::byte[bytes]);
   std::byte* next = constantObjects_.get();
   for (const bytecode::Constant& constant : program_.constants) {
-    if (constant.source == bytecode::ConstantSource::External)
-      return Error(
-          ErrorCode::Unsupported,
-          fmt::format("constant {} is in a parameter file, and none was given", constant.externalKey));
+    std::span<const std::byte> elements = constant.bytes;
+    if (constant.source == bytecode::ConstantSource::External) {
+      BATON_TRY_ASSIGN(elements, findExternal(constant));
+    }
     const auto rank = static_cast<uint32_t>(constant.extents.size());
     auto* tensor = reinterpret_cast<Tensor*>(next);
     next += sizeof(Tensor) + 8 * rank;
@@ -92,10 +125,10 @@ Result<void> Executable::makeConstants() {
     tensor->kind = ObjectKind::Tensor;
     tensor->sizeClass = 0;
     tensor->slotCount = 1;
-    tensor->tag = TensorTag::pack(constant.dtype, rank, 0, true);
+    tensor->tag = TensorTag::pack(constant.dtype, rank, 0, TensorTag::kReadOnly);
     tensor->scratch = 0;
     tensor->owner = nullptr;
-    tensor->data = const_cast<std::byte*>(constant.bytes.data());
+    tensor->data = const_cast<std::byte*>(elements.data());
     tensor->blockBytes = 0;
     std::ranges::copy(constant.extents, tensor->extents());
     constants_.push_back(tensor);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bytecode/container/params.h"
 #include "bytecode/program.h"
 #include "vm/call_stack.h"
 #include "vm/entry_point.h"
@@ -13,6 +14,12 @@
 #include "vm/type_info.h"
 
 namespace baton::vm {
+
+/// Where external constants "scope::key" come from.
+struct ScopedParams {
+  std::string scope;
+  bytecode::Params params;  ///< tensors by "key", or by "scope::key"
+};
 
 struct LoadOptions {
   /// Machine code of the file may run; without it, kernels are interpreted.
@@ -25,7 +32,7 @@ class Executable final : public Retainable {
  public:
   /// Verifies the program and binds what it names.
   static Result<Ref<Executable>> load(Ref<Instance> instance, bytecode::Program program,
-                                      const LoadOptions& options = {});
+                                      const LoadOptions& options = {}, std::vector<ScopedParams> params = {});
 
   Instance& instance() const { return *instance_; }
   const bytecode::Program& program() const { return program_; }
@@ -48,10 +55,12 @@ class Executable final : public Retainable {
   Executable() = default;
   Result<void> bind(const LoadOptions& options);
   Result<void> makeConstants();
+  Result<std::span<const std::byte>> findExternal(const bytecode::Constant& constant) const;
   void makeFunctions();
 
   Ref<Instance> instance_;
   bytecode::Program program_;
+  std::vector<ScopedParams> params_;
   std::vector<FunctionCode> functions_;
   std::unique_ptr<std::byte[]> constantObjects_;
   std::vector<Object*> constants_;

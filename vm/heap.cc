@@ -367,19 +367,19 @@ Tensor* Heap::allocateTensor(DType dtype, uint32_t device, std::span<const int64
     tensor->blockBytes = sizeBytes;
   }
   tensor->owner = nullptr;
-  tensor->tag = TensorTag::pack(dtype, rank, device, false);
+  tensor->tag = TensorTag::pack(dtype, rank, device, 0);
   for (uint32_t i = 0; i < rank; ++i) tensor->extents()[i] = extents[i];
   return tensor;
 }
 
-Tensor* Heap::allocateView(DType dtype, uint32_t device, uint32_t rank, bool readOnly, Object* owner,
+Tensor* Heap::allocateView(DType dtype, uint32_t device, uint32_t rank, uint32_t flags, Object* owner,
                            std::byte* data) {
   auto* tensor = static_cast<Tensor*>(allocate(ObjectKind::Tensor, tensorHeaderBytes(rank), 1));
   if (!tensor) return nullptr;
   tensor->owner = owner;
   tensor->data = data;
   tensor->blockBytes = 0;
-  tensor->tag = TensorTag::pack(dtype, rank, device, readOnly);
+  tensor->tag = TensorTag::pack(dtype, rank, device, flags);
   return tensor;
 }
 

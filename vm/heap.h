@@ -77,7 +77,7 @@ class Heap {
   Tensor* allocateTensor(DType dtype, uint32_t device, std::span<const int64_t> extents, uint64_t sizeBytes);
   /// A tensor that looks at memory of `owner`, whose reference it takes over on success. Extents are
   /// left to the caller. `owner` may be null for memory that outlives everything.
-  Tensor* allocateView(DType dtype, uint32_t device, uint32_t rank, bool readOnly, Object* owner,
+  Tensor* allocateView(DType dtype, uint32_t device, uint32_t rank, uint32_t flags, Object* owner,
                        std::byte* data);
   Storage* allocateStorage(uint64_t sizeBytes, uint64_t alignment);
   /// Memory of somebody else, who is told through `release` when it is not used any more.

@@ -29,6 +29,10 @@ class SharedHeap {
     markShared(object);
     return object;
   }
+  void trim() {
+    const std::lock_guard lock(mutex_);
+    heap_->trim();
+  }
 
  private:
   explicit SharedHeap(Heap* heap, std::unique_ptr<Allocator> local) : local_(std::move(local)), heap_(heap) {}
@@ -54,6 +58,12 @@ class Instance final : public Retainable {
   DeadlineTimer& timer() const { return timer_; }
   SharedHeap& values() const { return *values_; }
   LogSink& log() const { return *log_; }
+
+  /// Gives unused memory back to the system.
+  void trim() const {
+    values_->trim();
+    memory_->trim();
+  }
 
  private:
   Instance() = default;

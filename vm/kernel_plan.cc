@@ -72,7 +72,7 @@ std::string KernelPlan::explain(Tensor* const* operands, int64_t* scalars) const
     if (reinterpret_cast<uintptr_t>(tensor.data) % operand.alignmentBytes != 0)
       return fmt::format("kernel {}: the memory of {} is not aligned to {} bytes", descriptor_->name,
                          operandText(index), operand.alignmentBytes);
-    if (index >= inputCount_ && mayNotBeWritten(tensor))
+    if (index >= inputCount_ && !tensor.isOutput())
       return fmt::format("kernel {}: {} is memory that may not be written", descriptor_->name,
                          operandText(index));
   }

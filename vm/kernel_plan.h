@@ -41,7 +41,8 @@ class KernelPlan {
       differences |= static_cast<uint64_t>(operands[check.operand]->extents()[check.axis] ^ check.value);
     for (const PointerCheck& check : pointerChecks_)
       differences |= reinterpret_cast<uintptr_t>(operands[check.operand]->data) & check.mask;
-    for (uint32_t i = inputCount_; i < operandCount_; ++i) differences |= mayNotBeWritten(*operands[i]);
+    for (uint32_t i = inputCount_; i < operandCount_; ++i)
+      differences |= static_cast<uint64_t>(!operands[i]->isOutput());
     return differences == 0 && (!hasSlowChecks_ || checkSlowly(operands, scalars));
   }
 
@@ -74,11 +75,6 @@ class KernelPlan {
     DimProgram rhs;
   };
 
-  static uint64_t mayNotBeWritten(const Tensor& tensor) {
-    if (tensor.isReadOnly()) [[unlikely]]
-      return 1;
-    return tensor.isShared() && !tensor.isUnique();
-  }
   bool checkSlowly(Tensor* const* operands, const int64_t* scalars) const;
   const KernelOperand& operandOf(uint32_t index) const {
     return index < inputCount_ ? descriptor_->inputs[index] : descriptor_->outputs[index - inputCount_];

@@ -25,13 +25,13 @@ class Memory final : public Retainable {
   struct Options {
     Kind kind = Kind::Pool;
     uint64_t limitBytes = LimitingAllocator::kUnlimited;
-    /// Refuses the n-th request to the system, counted from 1; 0: none. For tests.
+    /// Refuses the n-th request to the system, counted from 1, and all after it; 0: none. For tests.
     uint64_t refuseRequest = 0;
   };
 
   explicit Memory(const Options& options)
       : system_(device_), failing_(system_), limiting_(failing_, options.limitBytes) {
-    failing_.refuse(options.refuseRequest);
+    failing_.refuse(options.refuseRequest, FailingAllocator::Mode::FromThenOn);
     if (options.kind == Kind::Pool) pool_ = std::make_unique<PoolBackend>(limiting_);
   }
 

@@ -70,10 +70,16 @@ static_assert(sizeof(Object) == 16);
 
 constexpr bool needsFinish(ObjectKind kind) { return kind <= ObjectKind::Cell; }
 
-/// Bits of a tensor's tag.
+/// A tensor's tag: dtype, rank and device, a byte each, then flags.
 struct TensorTag {
-  static constexpr uint32_t pack(DType dtype, uint32_t rank, uint32_t device, bool readOnly) {
-    return static_cast<uint32_t>(dtype) | rank << 8 | device << 16 | (readOnly ? 1u << 24 : 0);
+  /// The memory may never be written: constants and imported memory.
+  static constexpr uint32_t kReadOnly = 1u << 24;
+  /// The memory may be written although its owner is shared: when the tensor was made, nobody
+  /// else could see it.
+  static constexpr uint32_t kReused = 1u << 25;
+  static constexpr uint32_t kFlags = kReadOnly | kReused;
+  static constexpr uint32_t pack(DType dtype, uint32_t rank, uint32_t device, uint32_t flags) {
+    return static_cast<uint32_t>(dtype) | rank << 8 | device << 16 | flags;
   }
 };
 
@@ -85,8 +91,8 @@ struct Tensor : Object {
   DType dtype() const { return static_cast<DType>(tag & 0xff); }
   uint32_t rank() const { return (tag >> 8) & 0xff; }
   uint32_t device() const { return (tag >> 16) & 0xff; }
-  /// Whether the memory may never be written: constants and imported memory.
-  bool isReadOnly() const { return tag >> 24 & 1; }
+  uint32_t flags() const { return tag & TensorTag::kFlags; }
+  bool isReadOnly() const { return (tag & TensorTag::kReadOnly) != 0; }
   int64_t* extents() { return reinterpret_cast<int64_t*>(this + 1); }
   const int64_t* extents() const { return reinterpret_cast<const int64_t*>(this + 1); }
   std::span<const int64_t> shape() const { return {extents(), rank()}; }
@@ -99,6 +105,12 @@ struct Tensor : Object {
   }
   uint64_t sizeBytes() const {
     return static_cast<uint64_t>(elementCount()) * static_cast<uint64_t>(baton::sizeBytes(dtype()));
+  }
+  /// Whether a kernel may fill it: nothing that a caller still holds would change.
+  bool isOutput() const {
+    if (isReadOnly() || (isShared() && !isUnique())) [[unlikely]]
+      return false;
+    return owner == nullptr || !owner->isShared() || (tag & TensorTag::kReused) != 0 || owner->isUnique();
   }
   /// Whether its memory is seen through this tensor alone and may be written.
   bool isWritableInPlace() const {

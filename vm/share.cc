@@ -16,8 +16,8 @@ Tensor* countedConstant(Heap& heap, Tensor* constant, const Retainable* constant
       const_cast<Retainable*>(constants));
   if (!storage) return nullptr;
   constants->retain();
-  Tensor* tensor = heap.allocateView(constant->dtype(), constant->device(), constant->rank(), true, storage,
-                                     constant->data);
+  Tensor* tensor = heap.allocateView(constant->dtype(), constant->device(), constant->rank(),
+                                     TensorTag::kReadOnly, storage, constant->data);
   if (!tensor) {
     heap.release(storage);
     return nullptr;
@@ -31,6 +31,8 @@ void mark(Object* object, uint64_t& marked) {
   object->count.store(now < kImmortalBit / 2 ? kSharedCount + now : kImmortalCount,
                       std::memory_order_relaxed);
   object->scratch = 0;
+  // Others will see the memory from now on.
+  if (object->kind == ObjectKind::Tensor) object->tag &= ~TensorTag::kReused;
   ++marked;
 }
 

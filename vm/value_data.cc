@@ -111,7 +111,7 @@ Result<Ref<Value>> adoptTensor(Instance& instance, DType dtype, std::span<const 
     // Nothing can fail once the storage knows whom to tell: on failure the memory stays the caller's.
     Storage* storage = heap.adoptStorage(bytes, 0, nullptr, nullptr);
     if (!storage) return nullptr;
-    Tensor* tensor = heap.allocateView(dtype, 0, rank, true, storage, bytes);
+    Tensor* tensor = heap.allocateView(dtype, 0, rank, TensorTag::kReadOnly, storage, bytes);
     if (!tensor) {
       heap.release(storage);
       return nullptr;

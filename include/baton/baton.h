@@ -146,14 +146,22 @@ BATON_API void baton_instance_trim(baton_instance* instance);
 
 /* ---- Executable --------------------------------------------------------------------- */
 
+/** A `.vmparams` file with the tensors of one scope: external parameters are named "scope::key". */
+typedef struct baton_parameter_file {
+  const char* scope;
+  const char* path;
+} baton_parameter_file;
+
 typedef struct baton_load_options {
   size_t struct_size;
   int32_t native_code;      /**< 0: machine code in the file is not used; its loop IR is interpreted */
   const char* cpu_level;    /**< use the image of this level instead of the best one; NULL: the best */
   int32_t copy;             /**< 1: read the file into memory instead of mapping it */
   int32_t verify_constants; /**< 1: check the bytes of constants too */
+  const baton_parameter_file* parameter_files; /**< where external parameters come from */
+  size_t parameter_file_count;
 } baton_load_options;
-#define BATON_LOAD_OPTIONS_INIT {sizeof(baton_load_options), 1, NULL, 0, 0}
+#define BATON_LOAD_OPTIONS_INIT {sizeof(baton_load_options), 1, NULL, 0, 0, NULL, 0}
 
 /** Reads `size` bytes at `offset` into `buffer`; returns 0, or anything else on failure. */
 typedef int32_t (*baton_read_callback)(void* user, uint64_t offset, void* buffer, size_t size);

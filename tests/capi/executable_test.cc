@@ -156,3 +156,66 @@ TEST_CASE("memory limits and allocators of an instance are obeyed") {
     CHECK(statistics.reserved_bytes <= 4 << 20);
   }
 }
+
+TEST_CASE("external parameters come from files by scope and key") {
+  constexpr std::string_view kExternal = R"vmasm(meta {
+}
+constant c0 = f32[2] external "model::w"
+entry "main" @main {
+  result f32[2]
+}
+fn @main () -> (tensor<f32, 1>) regs s0 r1 {
+  r0 = load_const c0
+  ret [], [r0!]
+}
+)vmasm";
+  const Api api;
+  const std::vector<std::byte> bytes = assemble(kExternal);
+  const float weights[] = {5, 6};
+  char path[] = "/tmp/baton_params_XXXXXX";
+  const int descriptor = mkstemp(path);
+  REQUIRE(descriptor >= 0);
+  const auto store = [&](const char* key, std::vector<int64_t> extents) {
+    baton::bytecode::Params params;
+    baton::bytecode::Constant& tensor = params.tensors.emplace_back();
+    tensor.dtype = baton::DType::F32;
+    tensor.extents = std::move(extents);
+    tensor.externalKey = key;
+    tensor.bytes = std::as_bytes(std::span(weights));
+    const auto file = baton::bytecode::writeParams(params).value();
+    REQUIRE(ftruncate(descriptor, 0) == 0);
+    REQUIRE(pwrite(descriptor, file.data(), file.size(), 0) == static_cast<ssize_t>(file.size()));
+  };
+  baton_executable* loaded = nullptr;
+  const auto load = [&](const baton_load_options* options) {
+    return baton_executable_load_memory(api.instance.get(), bytes.data(), bytes.size(), options, &loaded);
+  };
+  CHECK(Failure(load(nullptr)).message() ==
+        "parameter model::w is external, and no file was given for scope model");
+  store("v", {2});
+  baton_parameter_file file = {"model", path};
+  baton_load_options options = BATON_LOAD_OPTIONS_INIT;
+  options.parameter_files = &file;
+  options.parameter_file_count = 1;
+  CHECK(Failure(load(&options)).message() == "parameter model::w is not in the file given for scope model");
+  store("w", {2, 1});
+  CHECK(Failure(load(&options)).message() ==
+        "parameter model::w: found float32 of shape (2, 1), expected float32 of shape (2,)");
+  for (const char* key : {"w", "model::w"}) {
+    store(key, {2});
+    ok(load(&options));
+    const Owned<baton_executable> executable(loaded);
+    baton_context* context = nullptr;
+    ok(baton_context_create(loaded, nullptr, &context));
+    const Owned<baton_context> ownedContext(context);
+    baton_call* call = nullptr;
+    ok(baton_call_create(context, baton_executable_find_function(loaded, "main"), &call));
+    const Owned<baton_call> ownedCall(call);
+    ok(baton_call_run(call));
+    baton_value* result = nullptr;
+    ok(baton_call_result(call, &result));
+    CHECK(Api::format(Owned<baton_value>(result).get()) == "2xf32=5 6");
+  }
+  close(descriptor);
+  std::remove(path);
+}

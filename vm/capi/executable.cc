@@ -9,18 +9,6 @@ using namespace baton::vm::capi;
 
 namespace {
 
-Result<void> load(baton_instance* instance, Result<bytecode::Program> program,
-                  const baton_load_options& options, baton_executable** out) {
-  if (!program.has_value()) return std::move(program).assume_error();
-  LoadOptions made;
-  made.useNativeCode = options.native_code != 0;
-  if (options.cpu_level) made.cpuLevel = options.cpu_level;
-  BATON_TRY_ASSIGN(Ref<Executable> executable, Executable::load(Ref<Instance>(unwrap(instance)),
-                                                                std::move(program).assume_value(), made));
-  *out = give<baton_executable>(std::move(executable));
-  return success();
-}
-
 baton_load_options loadOptions(const baton_load_options* given) {
   const baton_load_options defaults = BATON_LOAD_OPTIONS_INIT;
   return readOptions(given, defaults);
@@ -29,6 +17,26 @@ baton_load_options loadOptions(const baton_load_options* given) {
 bytecode::OpenOptions openOptions(const baton_load_options& options) {
   return {.mode = options.copy ? bytecode::OpenMode::Copy : bytecode::OpenMode::Map,
           .verifyConstants = options.verify_constants != 0};
+}
+
+Result<void> load(baton_instance* instance, Result<bytecode::Program> program,
+                  const baton_load_options& options, baton_executable** out) {
+  if (!program.has_value()) return std::move(program).assume_error();
+  LoadOptions made;
+  made.useNativeCode = options.native_code != 0;
+  if (options.cpu_level) made.cpuLevel = options.cpu_level;
+  std::vector<ScopedParams> params;
+  for (size_t i = 0; i < options.parameter_file_count; ++i) {
+    const baton_parameter_file& file = options.parameter_files[i];
+    if (!file.scope || !file.path) return missing("the scope or path of a parameter file");
+    BATON_TRY_ASSIGN(bytecode::Params read, bytecode::openParams(file.path, openOptions(options)));
+    params.push_back({file.scope, std::move(read)});
+  }
+  BATON_TRY_ASSIGN(Ref<Executable> executable,
+                   Executable::load(Ref<Instance>(unwrap(instance)), std::move(program).assume_value(), made,
+                                    std::move(params)));
+  *out = give<baton_executable>(std::move(executable));
+  return success();
 }
 
 Result<void> checkArguments(const baton_instance* instance, baton_executable** out) {

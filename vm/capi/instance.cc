@@ -73,7 +73,7 @@ void baton_instance_memory_statistics(const baton_instance* instance, baton_memo
 }
 
 void baton_instance_trim(baton_instance* instance) {
-  if (instance) unwrap(instance)->memory().trim();
+  if (instance) unwrap(instance)->trim();
 }
 
 }  // extern "C"

@@ -71,12 +71,12 @@ Tensor* viewOf(Machine& m, Tensor* source, uint32_t rank, std::byte* data) {
                          (source->blockBytes == 0 || data == source->data);
   if (mayChange) {
     source->data = data;
-    source->tag = TensorTag::pack(source->dtype(), rank, source->device(), source->isReadOnly());
+    source->tag = TensorTag::pack(source->dtype(), rank, source->device(), source->flags());
     return source;
   }
   Object* owner = source->owner ? source->owner : source;
-  Tensor* view =
-      m.heap->allocateView(source->dtype(), source->device(), rank, source->isReadOnly(), owner, data);
+  Tensor* view = m.heap->allocateView(source->dtype(), source->device(), rank,
+                                      source->flags() & TensorTag::kReadOnly, owner, data);
   if (!view) return nullptr;
   if (owner != source) {
     retain(owner);
@@ -146,7 +146,7 @@ bool tensorAt(bytecode::TensorAt v, Machine& m, const uint64_t* s, Object** r) {
   if (offset % static_cast<uint64_t>(sizeBytes(v.dtype())) != 0)
     return m.failProgram(fmt::format("offset {} is no multiple of the {} bytes of a {}", offset,
                                      sizeBytes(v.dtype()), dtypeName(v.dtype())));
-  Tensor* tensor = m.heap->allocateView(v.dtype(), 0, shape.rank, false, storage, storage->data + offset);
+  Tensor* tensor = m.heap->allocateView(v.dtype(), 0, shape.rank, 0, storage, storage->data + offset);
   if (!tensor) return m.failAllocation();
   std::copy_n(shape.extents, shape.rank, tensor->extents());
   take(r, v.storage());
@@ -161,12 +161,13 @@ bool allocReuse(bytecode::AllocReuse v, Machine& m, const uint64_t* s, Object** 
   const bool fits = source->isWritableInPlace() && std::ranges::equal(source->shape(), shape.span()) &&
                     sizeBytes(source->dtype()) == sizeBytes(v.dtype());
   Tensor* tensor;
-  if (fits && source->dtype() == v.dtype()) {
+  if (fits && source->dtype() == v.dtype() && !source->isShared()) {
     retain(source);
     tensor = source;
   } else if (fits) {
     Object* owner = source->owner ? source->owner : source;
-    tensor = m.heap->allocateView(v.dtype(), source->device(), shape.rank, false, owner, source->data);
+    tensor = m.heap->allocateView(v.dtype(), source->device(), shape.rank, TensorTag::kReused, owner,
+                                  source->data);
     if (!tensor) return m.failAllocation();
     retain(owner);
     std::copy_n(shape.extents, shape.rank, tensor->extents());

@@ -83,6 +83,16 @@ entry "wrong" @wrong {
   param "x" f32[n, 2]
   result f32
 }
+entry "overwrite" @overwrite {
+  symbols [n]
+  param "x" f32[n]
+  result f32[n]
+}
+entry "overwrite_view" @overwrite_view {
+  symbols [n]
+  param "x" f32[n]
+  result f32[n]
+}
 entry "many" @many {
   symbols [n]
   param "x" f32[n]
@@ -126,6 +136,16 @@ fn @wrong (tensor<f32, 2>) -> (f32) regs s3 r2 {
   r1 = alloc_tensor f32, 0, [s0]
   s1, s2 = call_kernel $rows, [r0!], [r1!], [s1]
   ret [s1], []
+}
+fn @overwrite (tensor<f32, 1>) -> (tensor<f32, 1>) regs s0 r1 {
+  call_kernel $add, [r0, r0], [r0], []
+  ret [], [r0!]
+}
+fn @overwrite_view (tensor<f32, 1>) -> (tensor<f32, 1>) regs s1 r2 {
+  s0 = dim r0, 0
+  r1 = reshape r0, [s0]
+  call_kernel $add, [r0, r0!], [r1], []
+  ret [], [r1!]
 }
 fn @many (tensor<f32, 1>, i64) -> (tensor<f32, 1>) regs s4 r2 {
   s1 = dim r0, 0
@@ -178,6 +198,27 @@ TEST_CASE("extents that disagree with the descriptor never reach a kernel") {
   const std::vector<float> data(10, 1.0f);
   CHECK(messageOf(runtime.run("rows", {runtime.tensor({5, 2}, data), Value::scalar(DType::F32, 0)})) ==
         "kernel rows: n <= 4 does not hold: found 5 and 4");
+}
+
+TEST_CASE("a kernel fills a donated input in place, and no other") {
+  const Runtime runtime(kKernels);
+  Ref<Value> x = runtime.tensor({2000}, std::vector<float>(2000, 1.0f));
+  const void* memory = x->elements();
+  ErrorDetails details;
+  const auto call = runtime.call("double");
+  require(call->setInput(0, std::move(x), true, details));
+  require(call->advance(std::nullopt, details));
+  const Ref<Value> doubled = require(call->result());
+  CHECK(doubled->elements() == memory);
+  CHECK(element<float>(*doubled, 1999) == 2);
+  const Ref<Value> again = require(runtime.run("double", {doubled}));
+  CHECK(again->elements() != memory);
+  CHECK(element<float>(*doubled, 1999) == 2);
+  CHECK(messageOf(runtime.run("overwrite", {doubled})) ==
+        "kernel add: output 0 is memory that may not be written");
+  CHECK(messageOf(runtime.run("overwrite_view", {doubled})) ==
+        "kernel add: output 0 is memory that may not be written");
+  CHECK(element<float>(*doubled, 1999) == 2);
 }
 
 TEST_CASE("a kernel may not write into a constant") {
@@ -236,3 +277,67 @@ TEST_CASE("kernels that nothing can run are refused when the program is loaded")
       "malformed input: kernel k: its loop IR has other operands than its descriptor");
   CHECK(refused("kernel $k compiled {\n  loop \"nonsense\"\n}\n").find("malformed input: kernel k: ") == 0);
 }
+
+#if defined(__x86_64__)
+namespace {
+/// `xor eax, eax; ret`: a kernel that does nothing, for any x86-64 machine; another image asks for
+/// what no machine has.
+constexpr std::string_view kNative = R"vmasm(
+kernel $six compiled {
+  symbol n = operand 0 axis 0
+  input f32[n]
+  input f32[n]
+  input f32[n]
+  output f32[n]
+  output f32[n]
+  output f32[2*n] align 64
+}
+image "impossible" features ["nothing_has_this"] entries [0] base64 "zA=="
+image "any" features [] entries [0] base64 "McDD"
+entry "six" @six {
+  symbols [n]
+  param "x" f32[n]
+  param "turns" i64
+  result i64
+}
+fn @six (tensor<f32, 1>, i64) -> (i64) regs s5 r6 {
+  s1 = dim r0, 0
+  s2 = const i64, 2
+  s2 = extent_mul s1, s2
+  s3 = const i64, 0
+  s4 = const i64, 1
+b0:
+  r1 = move r0
+  r2 = move r0
+  r3 = alloc_tensor f32, 0, [s1]
+  r4 = alloc_tensor f32, 0, [s1]
+  r5 = alloc_tensor f32, 0, [s2]
+  call_kernel $six, [r0, r1!, r2!], [r3!, r4!, r5!], []
+  s3 = add.i64 s3, s4
+  s1 = lt.i64 s3, s0
+  branch s1, b2, b1
+b2:
+  s1 = dim r0, 0
+  jump b0
+b1:
+  drop r0!
+  ret [s3], []
+}
+)vmasm";
+}  // namespace
+
+TEST_CASE("native code runs on machines that have what it needs") {
+  const Runtime runtime(kNative);
+  CHECK(runtime.executable->kernels().cpuLevel() == "any");
+  CHECK(runtime.runI64("six", {runtime.tensor({4}, {1, 2, 3, 4}), Runtime::i64(1000)}) == 1000);
+  const Ref<Instance> instance = makeInstance();
+  const auto chosen = Executable::load(instance, parse(kNative), {.cpuLevel = "impossible"});
+  REQUIRE_FALSE(chosen.has_value());
+  CHECK(chosen.assume_error().code() == ErrorCode::Incompatible);
+  CHECK(chosen.assume_error().message().find("nothing_has_this") != std::string::npos);
+  const auto unknown = Executable::load(instance, parse(kNative), {.cpuLevel = "x86-64-v9"});
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.assume_error().message() ==
+        "no native code for CPU level x86-64-v9: the file has impossible, any");
+}
+#endif

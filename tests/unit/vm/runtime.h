@@ -46,7 +46,7 @@ T element(const Value& value, size_t index = 0) {
 template <class T>
 std::vector<T> elements(const Value& value) {
   std::vector<T> result(value.sizeBytes() / sizeof(T));
-  std::memcpy(result.data(), value.elements(), value.sizeBytes());
+  if (!result.empty()) std::memcpy(result.data(), value.elements(), value.sizeBytes());
   return result;
 }
 
@@ -59,7 +59,7 @@ struct Runtime {
   Ref<Value> tensor(std::vector<int64_t> extents, const std::vector<float>& data) const {
     Object* object = require(instance->values().make([&](Heap& heap) -> Object* {
       Tensor* made = heap.allocateTensor(DType::F32, 0, extents, data.size() * sizeof(float));
-      if (made) std::memcpy(made->data, data.data(), data.size() * sizeof(float));
+      if (made && !data.empty()) std::memcpy(made->data, data.data(), data.size() * sizeof(float));
       return made;
     }));
     return Value::tensor(object);
