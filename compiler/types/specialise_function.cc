@@ -18,6 +18,14 @@ void FunctionSpecialiser::run(ir::Function& function, TypeArguments arguments) {
                        fmt::format("the type of the result of @{} is not known; annotate it", function.name));
     return;
   }
+  if ((*result)->isOpen()) {
+    diagnostics_.error(
+        function.location,
+        fmt::format("the type of the result of @{} depends on type parameters of another function; "
+                    "annotate it",
+                    function.name));
+    return;
+  }
   function.result = *result;
   function.declaredResult = substituted(function.declaredResult, environments_[0]);
   work_.emplace_back(function.body, 0);
@@ -50,6 +58,13 @@ bool FunctionSpecialiser::giveType(ir::VarId var, const Environment& environment
   if (!type) {
     diagnostics_.error(info.location, fmt::format("the type of %{} is not known; annotate it", info.name),
                        structure_.terms().print(term));
+    return false;
+  }
+  if ((*type)->isOpen()) {
+    diagnostics_.error(
+        info.location,
+        fmt::format("the type of %{} depends on type parameters of another function; annotate it", info.name),
+        structure_.terms().print(term));
     return false;
   }
   if ((*type)->writtenSize() > kMaxTypeSize) {

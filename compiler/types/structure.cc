@@ -20,6 +20,7 @@ void Structure::infer() {
   declareSignatures();
   for (uint32_t i = 0; i < module_.functions.size(); ++i) inferBody(i);
   drain();
+  settleInstances();
   reportUnresolved();
 }
 
@@ -171,6 +172,7 @@ void Structure::callFunction(ir::BlockId block, uint32_t index, Term callee, con
 
 void Structure::inferBinding(ir::BlockId block, uint32_t index) {
   const ir::Binding& binding = function_->block(block).bindings[index];
+  location_ = binding.location;
   FunctionStructure& structure = functions_[current_];
   VarFacts& facts = facts_[current_][binding.var.value()];
   facts.definition = &binding.rhs;

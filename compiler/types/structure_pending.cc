@@ -55,8 +55,8 @@ Structure::Outcome Structure::attempt(Pending& pending) {
   pending.isDone = true;
   Term copy = instantiate(original, pending.environment);
   if (terms_.unify(copy, pending.result))
-    diagnostics_.error({}, fmt::format("a use of a function needs type {}; it has {}",
-                                       terms_.print(pending.result), terms_.print(copy)));
+    diagnostics_.error(pending.location, fmt::format("a use of a function needs type {}; it has {}",
+                                                     terms_.print(pending.result), terms_.print(copy)));
   return Outcome::Done;
 }
 
@@ -78,6 +78,18 @@ Structure::Outcome Structure::attemptProject(Pending& pending) {
     require(terms_.children(tuple)[index], pending.result, binding.location, fmt::format("field {}", index));
   }
   return Outcome::Done;
+}
+
+// What a polymorphic function leaves open without declaring it has one type for all uses.
+void Structure::settleInstances() {
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    Pending& pending = pending_[i];
+    if (pending.kind != Pending::Kind::Instantiate || pending.isDone) continue;
+    pending.isDone = true;
+    require(pending.result, pending.inputs[0], pending.location,
+            "a parameter or result that is not annotated");
+    drain();
+  }
 }
 
 // One message per function: what follows from an unknown type is not worth more.

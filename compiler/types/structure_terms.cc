@@ -70,7 +70,7 @@ Term Structure::instantiate(Term root, const TermEnvironment& environment) {
     switch (terms_.kind(term)) {
       case TermKind::Unknown: {
         copy = terms_.unknown();
-        add({Pending::Kind::Instantiate, current_, {}, 0, {term}, copy, environment, false});
+        add({Pending::Kind::Instantiate, current_, {}, 0, {term}, copy, environment, false, location_});
         break;
       }
       case TermKind::Rigid: {
