@@ -234,7 +234,9 @@ class Printer {
       }
       std::string operator()(const MakeTuple& r) const { return p.tuple(r.elements); }
       std::string operator()(const Project& r) const {
-        return fmt::format("{}.{}", p.atom(r.tuple), r.index);
+        // "2.0" would be a number.
+        return r.tuple.isVar() ? fmt::format("{}.{}", p.atom(r.tuple), r.index)
+                               : fmt::format("({}).{}", p.atom(r.tuple), r.index);
       }
       std::string operator()(const If& r) const { return fmt::format("if ({}) {{\n", p.atom(r.condition)); }
       std::string operator()(const Match& r) const {

@@ -65,7 +65,9 @@ TypeRef TypeTable::intern(Type type) {
       return it->second;
   }
   type.id_ = static_cast<uint32_t>(types_.size());
+  type.isOpen_ = type.kind_ == TypeKind::Var || type.kind_ == TypeKind::Hole;
   auto count = [&](TypeRef part) {
+    type.isOpen_ |= part->isOpen_;
     if (__builtin_add_overflow(type.writtenSize_, part->writtenSize_, &type.writtenSize_))
       type.writtenSize_ = UINT64_MAX;
   };

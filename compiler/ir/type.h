@@ -73,6 +73,8 @@ class Type {
 
   /// Position in the table: creation order, a deterministic sort key.
   uint32_t id() const { return id_; }
+  /// Whether there is a generic parameter or a hole in it.
+  bool isOpen() const { return isOpen_; }
   /// Number of parts when written out, which may be exponential in what is stored; saturates.
   uint64_t writtenSize() const { return writtenSize_; }
 
@@ -83,6 +85,7 @@ class Type {
   uint32_t index_ = 0;  // definition or variable
   uint32_t id_ = 0;
   uint64_t writtenSize_ = 1;
+  bool isOpen_ = false;
   std::vector<DimExpr> dims_;
   std::vector<TypeRef> elements_;
   TypeRef result_ = nullptr;

@@ -30,19 +30,6 @@ bool sameStructure(TypeRef a, TypeRef b) {
 
 namespace {
 
-bool hasTypeVariable(TypeRef root) {
-  std::vector<TypeRef> stack{root};
-  while (!stack.empty()) {
-    TypeRef type = stack.back();
-    stack.pop_back();
-    if (type->kind() == TypeKind::Var || type->kind() == TypeKind::Hole) return true;
-    if (type->isTensor()) continue;
-    stack.insert(stack.end(), type->elements().begin(), type->elements().end());
-    if (type->isFunction()) stack.push_back(type->result());
-  }
-  return false;
-}
-
 class TypeVerifier {
  public:
   TypeVerifier(Module& module, const Function& function) : module_(module), function_(function) {}
@@ -81,7 +68,7 @@ class TypeVerifier {
   Result<void> checkVar(VarId var) const {
     TypeRef type = function_.var(var).type;
     if (type == nullptr) return fail("types", "it has no type", var);
-    if (hasTypeVariable(type)) return fail("specialised", "its type has parameters", var);
+    if (type->isOpen()) return fail("specialised", "its type has parameters", var);
     return success();
   }
 

@@ -129,7 +129,14 @@ Fact FunctionDims::construct(const ir::Binding& binding, const ir::Construct& rh
     std::vector<Position> positions = positionsOf(actual);
     for (size_t p = 0; p < positions.size(); ++p) {
       if (!written[p].isConstant() || written[p] == positions[p].dim) continue;
-      if (!positions[p].isPlain) continue;
+      if (!positions[p].isPlain) {
+        if (!isNoDim(positions[p].dim))
+          report(operandLocation(binding, i), true,
+                 fmt::format("field {} of {}: an extent inside the data cannot be shown to be {}", i + 1,
+                             constructor.name, ir::print(module, written[p])),
+                 ir::print(module, actual));
+        continue;
+      }
       std::string message =
           fmt::format("field {} of {}: dimension {} is {{0}}; {{1}} is declared", i + 1, constructor.name, p);
       Result<void> checked = require(positions[p].dim, Relation::Eq, written[p], message);

@@ -10,13 +10,35 @@
 namespace baton::types {
 namespace {
 
+/// Whether a function relies on more than the structure of its arguments.
+bool hasDemands(const ir::Function& function) {
+  if (!function.where.empty()) return true;
+  std::vector<ir::TypeRef> stack;
+  for (ir::VarId param : function.params)
+    if (ir::TypeRef declared = function.var(param).declaredType) stack.push_back(declared);
+  while (!stack.empty()) {
+    ir::TypeRef type = stack.back();
+    stack.pop_back();
+    if (type->isTensor()) {
+      for (const DimExpr& dim : type->dims())
+        if (dim.asSymbol() != ir::kAnyDim) return true;
+    } else if (type->isTuple()) {
+      stack.insert(stack.end(), type->elements().begin(), type->elements().end());
+    }
+  }
+  return false;
+}
+
 class Specialiser {
  public:
   Specialiser(ir::Module& module, Structure& structure, frontend::Diagnostics& diagnostics)
       : module_(module), structure_(structure), diagnostics_(diagnostics) {}
 
   void run() {
-    for (const ir::Function& function : module_.functions) usedNames_.insert(function.name);
+    for (const ir::Function& function : module_.functions) {
+      usedNames_.insert(function.name);
+      globals_.push_back({function.params, function.generics, hasDemands(function)});
+    }
     copies_.resize(module_.functions.size(), 0);
     for (size_t i = 0; i < module_.functions.size(); ++i) {
       const ir::Function& function = module_.functions[i];
@@ -82,7 +104,7 @@ class Specialiser {
     function.generics.clear();
     function.name = instance.name;
     FunctionSpecialiser specialiser(
-        module_, structure_, structure_.of(instance.original), diagnostics_,
+        module_, structure_, globals_, structure_.of(instance.original), diagnostics_,
         [this](ir::GlobalId id, std::vector<ir::TypeRef> types, SourceLocation location) {
           return instanceOf(id, std::move(types), location);
         });
@@ -95,6 +117,7 @@ class Specialiser {
   frontend::Diagnostics& diagnostics_;
   std::map<std::vector<uint32_t>, ir::GlobalId> byKey_;
   std::vector<Instance> instances_;
+  std::vector<GlobalInfo> globals_;
   std::vector<size_t> copies_;  // by original
   std::unordered_set<std::string> usedNames_;
   std::vector<ir::Function> built_;

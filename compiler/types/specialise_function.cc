@@ -18,6 +18,14 @@ void FunctionSpecialiser::run(ir::Function& function, TypeArguments arguments) {
                        fmt::format("the type of the result of @{} is not known; annotate it", function.name));
     return;
   }
+  if ((*result)->isOpen()) {
+    diagnostics_.error(
+        function.location,
+        fmt::format("the type of the result of @{} depends on type parameters of another function; "
+                    "annotate it",
+                    function.name));
+    return;
+  }
   function.result = *result;
   function.declaredResult = substituted(function.declaredResult, environments_[0]);
   work_.emplace_back(function.body, 0);
@@ -50,6 +58,13 @@ bool FunctionSpecialiser::giveType(ir::VarId var, const Environment& environment
   if (!type) {
     diagnostics_.error(info.location, fmt::format("the type of %{} is not known; annotate it", info.name),
                        structure_.terms().print(term));
+    return false;
+  }
+  if ((*type)->isOpen()) {
+    diagnostics_.error(
+        info.location,
+        fmt::format("the type of %{} depends on type parameters of another function; annotate it", info.name),
+        structure_.terms().print(term));
     return false;
   }
   if ((*type)->writtenSize() > kMaxTypeSize) {
@@ -85,11 +100,54 @@ std::vector<ir::TypeRef> FunctionSpecialiser::typesAt(Occurrence at, const Envir
   return types;
 }
 
+// A function that relies on extents becomes a value behind a local function that calls
+// it: what it relies on is checked at that call.
+ir::Atom FunctionSpecialiser::checkedValue(ir::GlobalId original, std::vector<ir::TypeRef> types,
+                                           SourceLocation location, std::vector<ir::Binding>& before) {
+  const GlobalInfo& info = globals_[original.value()];
+  const FunctionStructure& found = structure_.of(original);
+  TypeArguments arguments;
+  for (size_t i = 0; i < types.size(); ++i) arguments.emplace(info.generics[i], types[i]);
+  auto typeOf = [&](Term term) {
+    std::optional<ir::TypeRef> type = structure_.terms().toType(term, arguments);
+    return type ? *type : module_.types.unit();
+  };
+  auto addVar = [&](const char* name, ir::TypeRef type) {
+    ir::VarInfo var;
+    var.name = name;
+    var.type = type;
+    var.location = location;
+    terms_.push_back(structure_.terms().unknown());
+    return function_->addVar(std::move(var));
+  };
+  ir::Lambda lambda;
+  std::vector<ir::TypeRef> params;
+  for (ir::VarId param : info.params) {
+    params.push_back(typeOf(found.vars[param.value()]));
+    lambda.params.push_back(addVar("a", params.back()));
+  }
+  ir::TypeRef resultType = typeOf(found.result);
+  ir::VarId result = addVar("", resultType);
+  ir::VarId function = addVar("f", module_.types.function(std::move(params), resultType));
+  lambda.body = function_->addBlock();
+  origins_.push_back(ir::kNoBlock);
+  std::vector<ir::Atom> args(lambda.params.begin(), lambda.params.end());
+  ir::GlobalId callee = globalInstance_(original, std::move(types), location);
+  ir::Block& body = function_->block(lambda.body);
+  body.bindings.push_back({result, ir::CallGlobal{callee, std::move(args)}, location, {}});
+  body.result = result;
+  before.push_back({function, std::move(lambda), location, {}});
+  return function;
+}
+
 void FunctionSpecialiser::rewriteAtom(ir::Atom& atom, Occurrence at, size_t environment,
-                                      SourceLocation location) {
+                                      SourceLocation location, std::vector<ir::Binding>& before) {
   const Environment& here = environments_[environment];
   if (atom.isGlobal()) {
-    atom = globalInstance_(atom.global(), typesAt(at, here), location);
+    ir::GlobalId original = atom.global();
+    std::vector<ir::TypeRef> types = typesAt(at, here);
+    atom = globals_[original.value()].hasDemands ? checkedValue(original, std::move(types), location, before)
+                                                 : globalInstance_(original, std::move(types), location);
   } else if (atom.isVar()) {
     auto self = here.self.find(atom.var());
     if (self != here.self.end())
@@ -126,7 +184,7 @@ void FunctionSpecialiser::rewriteBlock(ir::BlockId id, size_t environment,
         ir::forEachPatternVar(*function_, clause.pattern, [&](ir::VarId var) { giveType(var, here); });
     uint32_t operand = 0;
     ir::forEachOperand(binding.rhs, [&](ir::Atom& atom) {
-      rewriteAtom(atom, {origin, index, operand++}, environment, binding.location);
+      rewriteAtom(atom, {origin, index, operand++}, environment, binding.location, out);
     });
     if (ir::CallGlobal* call = std::get_if<ir::CallGlobal>(&binding.rhs))
       call->callee = globalInstance_(
@@ -138,9 +196,9 @@ void FunctionSpecialiser::rewriteBlock(ir::BlockId id, size_t environment,
     ir::forEachChildBlock(binding.rhs, [&](ir::BlockId child) { children.push_back(child); });
     out.push_back(std::move(binding));
   }
-  function_->block(id).bindings = std::move(out);
   ir::Atom result = function_->block(id).result;
-  rewriteAtom(result, {origin, Occurrence::kResult, 0}, environment, function_->location);
+  rewriteAtom(result, {origin, Occurrence::kResult, 0}, environment, function_->location, out);
+  function_->block(id).bindings = std::move(out);
   function_->block(id).result = result;
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -22,15 +23,24 @@ inline constexpr uint64_t kMaxTypeSize = 100000;
 /// More copies of one function than any sensible program needs: polymorphic recursion.
 inline constexpr size_t kMaxInstances = 256;
 
+/// What is needed of a function of the module after it has been specialised itself.
+struct GlobalInfo {
+  std::vector<ir::VarId> params;
+  std::vector<ir::TypeVarId> generics;
+  bool hasDemands;  ///< it relies on more than the structure of its arguments
+};
+
 class FunctionSpecialiser {
  public:
   /// The copy of a function of the module for these types.
   using GlobalInstance = std::function<ir::GlobalId(ir::GlobalId, std::vector<ir::TypeRef>, SourceLocation)>;
 
-  FunctionSpecialiser(ir::Module& module, Structure& structure, const FunctionStructure& found,
-                      frontend::Diagnostics& diagnostics, GlobalInstance globalInstance)
+  FunctionSpecialiser(ir::Module& module, Structure& structure, std::span<const GlobalInfo> globals,
+                      const FunctionStructure& found, frontend::Diagnostics& diagnostics,
+                      GlobalInstance globalInstance)
       : module_(module),
         structure_(structure),
+        globals_(globals),
         found_(found),
         diagnostics_(diagnostics),
         globalInstance_(std::move(globalInstance)),
@@ -58,7 +68,11 @@ class FunctionSpecialiser {
   ir::TypeRef substituted(ir::TypeRef type, const Environment& environment);
   void rewriteTree(ir::BlockId root, size_t environment);
   void rewriteBlock(ir::BlockId id, size_t environment, std::vector<ir::BlockId>& children);
-  void rewriteAtom(ir::Atom& atom, Occurrence at, size_t environment, SourceLocation location);
+  /// What the atom must be computed by first goes to `before`.
+  void rewriteAtom(ir::Atom& atom, Occurrence at, size_t environment, SourceLocation location,
+                   std::vector<ir::Binding>& before);
+  ir::Atom checkedValue(ir::GlobalId original, std::vector<ir::TypeRef> types, SourceLocation location,
+                        std::vector<ir::Binding>& before);
   std::vector<ir::TypeRef> typesAt(Occurrence at, const Environment& environment);
   ir::VarId instanceOf(ir::VarId var, std::vector<ir::TypeRef> types);
   ir::Lambda clone(const ir::Lambda& lambda);
@@ -68,6 +82,7 @@ class FunctionSpecialiser {
 
   ir::Module& module_;
   Structure& structure_;
+  std::span<const GlobalInfo> globals_;
   const FunctionStructure& found_;
   frontend::Diagnostics& diagnostics_;
   GlobalInstance globalInstance_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/walk.h"
-#include "compiler/types/operator_structure.h"
 
 namespace baton::types {
 
@@ -21,6 +20,7 @@ void Structure::infer() {
   declareSignatures();
   for (uint32_t i = 0; i < module_.functions.size(); ++i) inferBody(i);
   drain();
+  settleInstances();
   reportUnresolved();
 }
 
@@ -93,109 +93,6 @@ void Structure::inferBody(uint32_t index) {
   require(result, functions_[index].result, function_->location,
           fmt::format("the result of @{}", function_->name));
   drain();
-}
-
-Term Structure::constantTerm(const ir::Constant& constant) {
-  return terms_.tensor(constant.dtype, static_cast<int>(constant.shape.size()));
-}
-
-TermEnvironment Structure::freshArguments(const std::vector<ir::TypeVarId>& generics,
-                                          std::vector<Term>* inOrder) {
-  TermEnvironment environment;
-  for (ir::TypeVarId generic : generics) {
-    Term term = terms_.unknown();
-    environment.emplace(generic, term);
-    if (inOrder != nullptr) inOrder->push_back(term);
-  }
-  return environment;
-}
-
-Term Structure::globalTerm(ir::GlobalId id, Occurrence at) {
-  const ir::Function& callee = module_.function(id);
-  std::vector<Term> params;
-  for (ir::VarId param : callee.params) params.push_back(functions_[id.value()].vars[param.value()]);
-  Term term = terms_.function(std::move(params), functions_[id.value()].result);
-  if (callee.generics.empty()) return term;
-  std::vector<Term>& arguments = functions_[current_].instantiations[at];
-  arguments.clear();
-  return instantiate(term, freshArguments(callee.generics, &arguments));
-}
-
-Term Structure::operand(const ir::Atom& atom, Occurrence at) {
-  switch (atom.kind()) {
-    case ir::Atom::Kind::Constant: return constantTerm(module_.constant(atom.constant()));
-    case ir::Atom::Kind::Global: return globalTerm(atom.global(), at);
-    case ir::Atom::Kind::Var: break;
-  }
-  Term term = functions_[current_].vars[atom.var().value()];
-  auto lambda = polymorphic_.find(atom.var());
-  if (lambda == polymorphic_.end()) return term;
-  std::vector<Term>& arguments = functions_[current_].instantiations[at];
-  arguments.clear();
-  return instantiate(term, freshArguments(lambda->second->generics, &arguments));
-}
-
-// A copy in which the generics of the environment are replaced. What is still unknown in
-// the original may turn out to hold generics: the copy of it waits.
-Term Structure::instantiate(Term root, const TermEnvironment& environment) {
-  std::unordered_map<Term, Term> done;
-  root = terms_.find(root);
-  std::vector<Term> stack{root};
-  while (!stack.empty()) {
-    Term term = stack.back();
-    if (done.contains(term)) {
-      stack.pop_back();
-      continue;
-    }
-    bool ready = true;
-    std::vector<Term> children(terms_.children(term).begin(), terms_.children(term).end());
-    for (Term& child : children) {
-      child = terms_.find(child);
-      if (done.contains(child)) continue;
-      stack.push_back(child);
-      ready = false;
-    }
-    if (!ready) continue;
-    stack.pop_back();
-    for (Term& child : children) child = done.at(child);
-    Term copy = term;
-    switch (terms_.kind(term)) {
-      case TermKind::Unknown: {
-        copy = terms_.unknown();
-        add({Pending::Kind::Instantiate, current_, {}, 0, {term}, copy, environment, false});
-        break;
-      }
-      case TermKind::Rigid: {
-        auto known = environment.find(ir::TypeVarId(terms_.value(term)));
-        if (known != environment.end()) copy = known->second;
-        break;
-      }
-      case TermKind::Tensor: copy = terms_.tensor(children[0], children[1]); break;
-      case TermKind::Tuple: copy = terms_.tuple(std::move(children)); break;
-      case TermKind::Function: {
-        Term result = children.back();
-        children.pop_back();
-        copy = terms_.function(std::move(children), result);
-        break;
-      }
-      case TermKind::Adt: copy = terms_.adt(ir::TypeDefId(terms_.value(term)), std::move(children)); break;
-      case TermKind::Ref: copy = terms_.ref(children[0]); break;
-      case TermKind::Link:
-      case TermKind::DType:
-      case TermKind::Rank: break;
-    }
-    done.emplace(term, copy);
-  }
-  return done.at(root);
-}
-
-Term Structure::constructorTerms(ir::ConstructorRef constructor, std::vector<Term>& fields) {
-  const ir::TypeDef& definition = module_.typeDef(constructor.definition);
-  std::vector<Term> arguments;
-  TermEnvironment environment = freshArguments(definition.generics, &arguments);
-  for (ir::TypeRef field : definition.constructors[constructor.tag].fields)
-    fields.push_back(terms_.fromType(field, environment));
-  return terms_.adt(constructor.definition, std::move(arguments));
 }
 
 void Structure::inferPattern(ir::PatternId root, Term scrutinee) {
@@ -275,6 +172,7 @@ void Structure::callFunction(ir::BlockId block, uint32_t index, Term callee, con
 
 void Structure::inferBinding(ir::BlockId block, uint32_t index) {
   const ir::Binding& binding = function_->block(block).bindings[index];
+  location_ = binding.location;
   FunctionStructure& structure = functions_[current_];
   VarFacts& facts = facts_[current_][binding.var.value()];
   facts.definition = &binding.rhs;
@@ -394,99 +292,6 @@ void Structure::finishBinding(ir::BlockId block, uint32_t index) {
     if (terms_.kind(var) == TermKind::Function)
       require(result, terms_.children(var).back(), binding.location, "the result of the function");
     if (!lambda->generics.empty()) polymorphic_.emplace(binding.var, lambda);
-  }
-}
-
-void Structure::add(Pending pending) {
-  uint32_t index = static_cast<uint32_t>(pending_.size());
-  pending_.push_back(std::move(pending));
-  if (pending_.back().kind == Pending::Kind::Instantiate)
-    wait(index);
-  else
-    ready_.push_back(index);
-}
-
-void Structure::wait(uint32_t index) {
-  for (Term term : pending_[index].inputs) {
-    term = terms_.find(term);
-    if (terms_.isUnknown(term)) waiting_[term].push_back(index);
-  }
-}
-
-void Structure::drain() {
-  while (!ready_.empty()) {
-    uint32_t index = ready_.front();
-    ready_.pop_front();
-    Pending& pending = pending_[index];
-    if (pending.isDone) continue;
-    if (pending.kind == Pending::Kind::Operator) {
-      std::vector<Term> waitFor;
-      pending.isDone = OperatorStructure(*this, pending).run(waitFor) == Outcome::Done;
-      if (pending.isDone) continue;
-      for (Term term : waitFor) {
-        term = terms_.find(term);
-        // What was bound meanwhile is a reason to try again at once.
-        if (terms_.isUnknown(term))
-          waiting_[term].push_back(index);
-        else
-          ready_.push_back(index);
-      }
-      continue;
-    }
-    pending.isDone = attempt(pending) == Outcome::Done;
-    if (!pending.isDone) wait(index);
-  }
-}
-
-Structure::Outcome Structure::attempt(Pending& pending) {
-  if (pending.kind == Pending::Kind::Project) return attemptProject(pending);
-  Term original = terms_.find(pending.inputs[0]);
-  if (terms_.isUnknown(original)) return Outcome::NotYet;
-  pending.isDone = true;
-  Term copy = instantiate(original, pending.environment);
-  if (terms_.unify(copy, pending.result))
-    diagnostics_.error({}, fmt::format("a use of a function needs type {}; it has {}",
-                                       terms_.print(pending.result), terms_.print(copy)));
-  return Outcome::Done;
-}
-
-Structure::Outcome Structure::attemptProject(Pending& pending) {
-  Term tuple = terms_.find(pending.inputs[0]);
-  if (terms_.isUnknown(tuple)) return Outcome::NotYet;
-  const ir::Function& function = module_.functions[pending.function];
-  const ir::Binding& binding = function.block(pending.block).bindings[pending.binding];
-  uint32_t index = std::get<ir::Project>(binding.rhs).index;
-  if (terms_.kind(tuple) != TermKind::Tuple) {
-    diagnostics_.error(binding.location, fmt::format("field {} of a value that is no tuple", index),
-                       terms_.print(tuple));
-  } else if (index >= terms_.children(tuple).size()) {
-    diagnostics_.error(
-        binding.location,
-        fmt::format("field {} of a tuple that has {} fields", index, terms_.children(tuple).size()),
-        terms_.print(tuple));
-  } else {
-    require(terms_.children(tuple)[index], pending.result, binding.location, fmt::format("field {}", index));
-  }
-  return Outcome::Done;
-}
-
-// One message per function: what follows from an unknown type is not worth more.
-void Structure::reportUnresolved() {
-  if (diagnostics_.hasErrors()) return;
-  std::vector<bool> reported(module_.functions.size(), false);
-  for (Pending& pending : pending_) {
-    if (pending.isDone || pending.kind == Pending::Kind::Instantiate || reported[pending.function]) continue;
-    reported[pending.function] = true;
-    const ir::Function& function = module_.functions[pending.function];
-    const ir::Binding& binding = function.block(pending.block).bindings[pending.binding];
-    std::string inputs;
-    for (Term input : pending.inputs) inputs += (inputs.empty() ? "" : ", ") + terms_.print(input);
-    if (const ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs))
-      diagnostics_.error(
-          binding.location,
-          fmt::format("{}: the types of its inputs are not known; annotate them", call->op->name), inputs);
-    else
-      diagnostics_.error(binding.location, "the type of the tuple is not known; annotate it", inputs);
   }
 }
 

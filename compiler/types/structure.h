@@ -66,6 +66,7 @@ class Structure {
     Term result;
     TermEnvironment environment;  // Instantiate
     bool isDone = false;
+    SourceLocation location = {};  // Instantiate: of the use
   };
   enum class Outcome : uint8_t { Done, NotYet };
 
@@ -93,6 +94,7 @@ class Structure {
   Outcome attempt(Pending& pending);
   Outcome attemptProject(Pending& pending);
   void wait(uint32_t pending);
+  void settleInstances();
   void reportUnresolved();
 
   ir::Module& module_;
@@ -106,6 +108,7 @@ class Structure {
   // Of the function whose body is walked.
   uint32_t current_ = 0;
   ir::Function* function_ = nullptr;
+  SourceLocation location_;  // of the binding at hand
   struct VarFacts {
     const ir::Rhs* definition = nullptr;
     std::optional<int64_t> length;  // of a rank-1 tensor

@@ -153,6 +153,16 @@ TEST_CASE("local functions may be polymorphic, inside each other too") {
                  "(%f(1), %f(2f)) }") == "(int32, float32)");
 }
 
+TEST_CASE("what a polymorphic function does not declare has one type") {
+  CHECK(resultOf("def @main() { let %f = fn [A](%a: A, %b) { (%a, %b) }; (%f(1, 2f), %f(True, 3f)) }") ==
+        "((int32, float32), (bool, float32))");
+  CHECK(messagesOf("def @main() { let %f = fn [A](%a: A, %b) { (%a, %b) }; (%f(1, 2f), %f(True, 3)) }") ==
+        Messages{"1:68: a use of a function needs type int32; it has float32"});
+  CHECK(messagesOf(
+            "def @main() { @g(1) }\ndef @g[B](%y: B) { @f(True, %y) }\ndef @f[A](%a: A, %b) { (%a, %b) }") ==
+        Messages{"3:18: the type of %b depends on type parameters of another function; annotate it"});
+}
+
 TEST_CASE("generics are rigid inside their function") {
   CHECK(messagesOf("def @main() { @f(1) }\ndef @f[A](%x: A) -> int32 { %x }") ==
         Messages{"2:5: the result of @f has type A; expected int32"});

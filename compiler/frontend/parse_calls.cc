@@ -1,0 +1,116 @@
+// Calls, and what can be called as a value.
+#include <fmt/format.h>
+
+#include "compiler/frontend/parser_impl.h"
+
+namespace baton::frontend {
+
+std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
+  take();  // '('
+  const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
+  std::vector<ir::Atom> args;
+  std::vector<SourceLocation> places;
+  ir::Attrs attrs;
+  while (!at(TokenKind::RightParen)) {
+    if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
+      if (op == nullptr) {
+        error(peek().location, fmt::format("attribute {}: only operators have attributes", peek().text));
+        return std::nullopt;
+      }
+      if (!parseAttribute(**op, attrs)) return std::nullopt;
+    } else {
+      places.push_back(peek().location);
+      std::optional<ir::Atom> arg = parseExpression();
+      if (!arg) return std::nullopt;
+      args.push_back(*arg);
+    }
+    if (!accept(TokenKind::Comma)) break;
+  }
+  if (!expect(TokenKind::RightParen, "after arguments")) return std::nullopt;
+  if (op != nullptr)
+    return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
+
+  ir::VarId result;
+  if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {
+    const ir::Constructor& definition = module_.constructor(*constructor);
+    if (definition.fields.size() != args.size()) {
+      error(callee.location, fmt::format("constructor {} has {} fields, found {} arguments", definition.name,
+                                         definition.fields.size(), args.size()));
+      return std::nullopt;
+    }
+    result = emit(ir::Construct{*constructor, std::move(args)}, callee.location);
+  } else if (const Join* join = std::get_if<Join>(&callee.what)) {
+    if (openLambdas_.contains(join->var)) loops_.insert(join->var);
+    result = emit(ir::CallJoin{join->var, std::move(args)}, callee.location);
+  } else {
+    ir::Atom atom = std::get<ir::Atom>(callee.what);
+    if (atom.isGlobal())
+      result = emit(ir::CallGlobal{atom.global(), std::move(args)}, callee.location);
+    else
+      result = emit(ir::CallValue{atom, std::move(args)}, callee.location);
+  }
+  function_->operandLocations[result] = std::move(places);
+  return result;
+}
+
+std::optional<ir::Atom> Parser::callOperator(const ops::OpDef& op, std::vector<ir::Atom> args,
+                                             std::vector<SourceLocation> places, ir::Attrs attrs,
+                                             SourceLocation location) {
+  size_t required = 0;
+  for (const ops::InputSpec& input : op.inputs) required += input.isOptional ? 0 : 1;
+  if (args.size() < required || args.size() > op.inputs.size()) {
+    std::string expected = required == op.inputs.size() ? fmt::format("{}", required)
+                                                        : fmt::format("{} to {}", required, op.inputs.size());
+    error(location, fmt::format("{} takes {} inputs, found {}", op.name, expected, args.size()));
+    return std::nullopt;
+  }
+  if (!completeAttrs(op, attrs, location)) return std::nullopt;
+  ir::VarId var = emit(ir::CallOp{&op, std::move(attrs), std::move(args)}, location);
+  function_->operandLocations[var] = std::move(places);
+  return var;
+}
+
+std::optional<ir::Atom> Parser::valueOf(const Callee& callee) {
+  if (const ir::Atom* atom = std::get_if<ir::Atom>(&callee.what)) return *atom;
+  if (const Join* join = std::get_if<Join>(&callee.what)) {
+    error(callee.location, fmt::format("%{} is a join: it can be called, not used as a value",
+                                       function_->var(join->var).name));
+    return std::nullopt;
+  }
+  if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {
+    size_t arity = module_.constructor(*constructor).fields.size();
+    if (arity == 0) return emit(ir::Construct{*constructor, {}}, callee.location);
+    return expandToLambda(arity, callee);
+  }
+  const ops::OpDef& op = *std::get<const ops::OpDef*>(callee.what);
+  size_t arity = 0;
+  for (const ops::InputSpec& input : op.inputs) arity += input.isOptional ? 0 : 1;
+  return expandToLambda(arity, callee);
+}
+
+// A constructor or operator as a value: fn (%a, %b) { C(%a, %b) }.
+std::optional<ir::Atom> Parser::expandToLambda(size_t arity, const Callee& callee) {
+  ir::Lambda lambda;
+  lambda.body = function_->addBlock();
+  for (size_t i = 0; i < arity; ++i) {
+    ir::VarInfo info;
+    info.name = fmt::format("a{}", i);
+    info.location = callee.location;
+    lambda.params.push_back(function_->addVar(std::move(info)));
+  }
+  std::vector<ir::Atom> args(lambda.params.begin(), lambda.params.end());
+  std::vector<SourceLocation> places(arity, callee.location);
+  ir::BlockId outer = block_;
+  block_ = lambda.body;
+  std::optional<ir::Atom> result;
+  if (const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what))
+    result = callOperator(**op, std::move(args), std::move(places), {}, callee.location);
+  else
+    result = emit(ir::Construct{std::get<ir::ConstructorRef>(callee.what), std::move(args)}, callee.location);
+  block_ = outer;
+  if (!result) return std::nullopt;
+  function_->block(lambda.body).result = *result;
+  return emit(std::move(lambda), callee.location);
+}
+
+}  // namespace baton::frontend
