@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/lir/lower/group_key.h"
 #include "compiler/lir/lower/prune_inputs.h"
 #include "compiler/ops/kernel_lowering.h"
-#include "compiler/ops/op.h"
 #include "kernels/loop/verifier.h"
 
 namespace baton::lir {

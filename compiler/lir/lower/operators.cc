@@ -2,8 +2,8 @@
 // allocated in front of the kernel.
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/lir/lower/function_lowering.h"
-#include "compiler/ops/op.h"
 
 namespace baton::lir {
 
