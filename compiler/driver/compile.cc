@@ -13,6 +13,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/verifier.h"
 #include "compiler/lir/lower/lower.h"
 #include "compiler/lir/pipeline.h"
 #include "compiler/lir/printer.h"
@@ -148,8 +149,13 @@ class Compiler {
                                 [&](const std::string& heading, const ir::Module& module) {
                                   out_.log += "// " + heading + "\n" + ir::print(module) + "\n";
                                 });
+    passes::PassVerifier verifier([](ir::Module& module) { return ir::verify(module); });
     std::vector<passes::Instrument*> instruments{&printer};
     if (options_.timePasses) instruments.push_back(&timer_);
+    if (options_.verifyEach) {
+      BATON_TRY(ir::verify(module_));
+      instruments.push_back(&verifier);
+    }
     return passes::runPipeline(module_, pipeline_, context, instruments);
   }
 

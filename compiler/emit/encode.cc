@@ -29,10 +29,10 @@ class FunctionEncoder {
 
  private:
   void notePosition(const lir::Instruction& instruction) {
+    if (!instruction.location.isKnown()) return;
     if (!result_.positions.empty() && result_.positions.back().location == instruction.location &&
         result_.positions.back().name == instruction.name)
       return;
-    if (result_.positions.empty() && !instruction.location.isKnown()) return;
     result_.positions.push_back({encoder_.offset(), instruction.location, instruction.name});
   }
 

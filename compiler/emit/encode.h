@@ -15,7 +15,8 @@ struct EncodedFunction {
     SourceLocation location;
     lir::NameId name;
   };
-  std::vector<Position> positions;  ///< one where the source changes
+  std::vector<Position>
+      positions;  ///< one where the source changes; what has no place of its own belongs to what precedes it
 };
 
 /// Registers must have been assigned.

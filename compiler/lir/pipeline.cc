@@ -13,28 +13,34 @@ namespace baton::lir {
 namespace {
 
 template <void (*Pass)(Function&)>
-Result<void> plain(const Module&, Function& function) {
-  Pass(function);
+Result<void> onEach(Module& module) {
+  for (Function& function : module.functions) Pass(function);
   return success();
 }
 
 constexpr PassInfo kPasses[] = {
-    {"lir-layout", "orders blocks and drops those that cannot be reached", 0, plain<layOutBlocks>},
-    {"lir-simplify", "copies, trivial parameters, constant branches and single jumps go", 1, plain<simplify>},
-    {"lir-redundancy", "computes what is computed already no second time", 1, plain<removeRedundancy>},
-    {"lir-dead-code", "removes what has no use", 0, plain<removeDeadCode>},
-    {"lir-hoist", "moves constants and invariants out of loops", 1, plain<hoistInvariants>},
-    {"lir-redundancy", "computes what is computed already no second time", 1, plain<removeRedundancy>},
-    {"lir-simplify", "copies, trivial parameters, constant branches and single jumps go", 1, plain<simplify>},
-    {"lir-dead-code", "removes what has no use", 0, plain<removeDeadCode>},
+    {"lir-layout", "orders blocks and drops those that cannot be reached", 0, onEach<layOutBlocks>},
+    {"lir-simplify", "copies, trivial parameters, constant branches and single jumps go", 1,
+     onEach<simplify>},
+    {"lir-redundancy", "computes what is computed already no second time", 1, onEach<removeRedundancy>},
+    {"lir-dead-code", "removes what has no use", 0, onEach<removeDeadCode>},
+    {"lir-captures", "closures capture only what their functions read", 1, pruneCaptures},
+    {"lir-hoist", "moves constants and invariants out of loops", 1, onEach<hoistInvariants>},
+    {"lir-redundancy", "computes what is computed already no second time", 1, onEach<removeRedundancy>},
+    {"lir-simplify", "copies, trivial parameters, constant branches and single jumps go", 1,
+     onEach<simplify>},
+    {"lir-dead-code", "removes what has no use", 0, onEach<removeDeadCode>},
     {"lir-reuse", "lets kernels write over inputs that die", 1,
-     [](const Module& module, Function& function) -> Result<void> {
-       reuseInPlace(module, function);
+     [](Module& module) -> Result<void> {
+       for (Function& function : module.functions) reuseInPlace(module, function);
        return success();
      }},
-    {"lir-last-uses", "marks last uses and drops what dies on an edge", 0, plain<markLastUses>},
+    {"lir-last-uses", "marks last uses and drops what dies on an edge", 0, onEach<markLastUses>},
     {"lir-registers", "assigns registers", 0,
-     [](const Module&, Function& function) { return allocateRegisters(function); }},
+     [](Module& module) -> Result<void> {
+       for (Function& function : module.functions) BATON_TRY(allocateRegisters(function));
+       return success();
+     }},
 };
 
 }  // namespace
@@ -49,8 +55,8 @@ Result<void> runPipeline(Module& module, const PipelineOptions& options) {
       return Error(ErrorCode::InvalidArgument, fmt::format("pass {} cannot be disabled", pass.name));
     if (isDisabled || pass.level > options.level) continue;
     if (options.observer) options.observer(pass, false, module);
-    for (Function& function : module.functions) {
-      BATON_TRY(pass.run(module, function));
+    BATON_TRY(pass.run(module));
+    for (const Function& function : module.functions) {
       if (!options.verifyEach || function.isAllocated) continue;
       Result<void> verified = verify(module, function);
       if (!verified.has_value())

@@ -15,7 +15,7 @@ struct PassInfo {
   std::string_view name;  ///< "lir-simplify"
   std::string_view summary;
   int level = 0;  ///< lowest -O level that runs it; 0 is mandatory
-  Result<void> (*run)(const Module& module, Function& function) = nullptr;
+  Result<void> (*run)(Module& module) = nullptr;
 };
 
 /// In the order in which they run; one that runs twice is there twice.

@@ -43,8 +43,9 @@ void report(const baton_compilation* compilation) {
 
 Result<int> run(const CompileCommandOptions& command) {
   baton_compile_options options = BATON_COMPILE_OPTIONS_INIT;
-  BATON_TRY_ASSIGN(options.emit, emitOf(command.emit));
-  BATON_TRY_ASSIGN(const auto dims, dimsOf(command.dims));
+  options.emit = emitOf(command.emit);
+  std::vector<std::pair<std::string, int64_t>> dims;
+  for (const std::string& text : command.dims) dims.push_back(dimOf(text).value());
   BATON_TRY_ASSIGN(const std::string text, readTextFile(command.input));
   std::vector<std::vector<std::byte>> paramBytes;
   std::vector<baton_compile_params> params;

@@ -18,6 +18,14 @@ constexpr EmitName kEmitNames[] = {
     {"vmasm", BATON_COMPILE_EMIT_VMASM},
 };
 
+std::vector<std::string> emitNames() {
+  std::vector<std::string> names;
+  for (const EmitName& known : kEmitNames) names.emplace_back(known.name);
+  return names;
+}
+
+std::string checkDim(const std::string& text) { return dimOf(text) ? "" : text + ": expected NAME=EXTENT"; }
+
 }  // namespace
 
 void addOptions(Command& command, CompileCommandOptions& options) {
@@ -39,8 +47,10 @@ void addOptions(Command& command, CompileCommandOptions& options) {
       ->group("Program");
   command.addRepeatable("--entry", options.entries, "function to export besides @main")->group("Program");
   command.addRepeatable("--dim", options.dims, "NAME=EXTENT: fixes a named extent of an exported function")
+      ->check(checkDim)
       ->group("Program");
   app.add_option("--emit", options.emit, "ir, types, lowered, lir, loop, llvm, asm, vmasm or vmexe")
+      ->check(CLI::IsMember(emitNames()))
       ->group("Looking inside")
       ->capture_default_str();
   command
@@ -56,26 +66,20 @@ void addOptions(Command& command, CompileCommandOptions& options) {
       ->group("Looking inside");
 }
 
-Result<baton_compile_emit> emitOf(const std::string& name) {
+baton_compile_emit emitOf(const std::string& name) {
   for (const EmitName& known : kEmitNames)
     if (name == known.name) return known.emit;
-  return Error(ErrorCode::InvalidArgument,
-               "--emit " + name + ": expected ir, types, lowered, lir, loop, llvm, asm, vmasm or vmexe");
+  return BATON_COMPILE_EMIT_VMEXE;
 }
 
-Result<std::vector<std::pair<std::string, int64_t>>> dimsOf(const std::vector<std::string>& dims) {
-  std::vector<std::pair<std::string, int64_t>> result;
-  for (const std::string& text : dims) {
-    const size_t equals = text.find('=');
-    int64_t extent = 0;
-    const char* end = text.data() + text.size();
-    const char* begin = equals == std::string::npos ? end : text.data() + equals + 1;
-    const auto [after, status] = std::from_chars(begin, end, extent);
-    if (equals == 0 || status != std::errc() || after != end || extent < 0)
-      return Error(ErrorCode::InvalidArgument, "--dim " + text + ": expected NAME=EXTENT");
-    result.emplace_back(text.substr(0, equals), extent);
-  }
-  return result;
+std::optional<std::pair<std::string, int64_t>> dimOf(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) return std::nullopt;
+  int64_t extent = 0;
+  const char* end = text.data() + text.size();
+  const auto [after, status] = std::from_chars(text.data() + equals + 1, end, extent);
+  if (status != std::errc() || after != end || extent < 0) return std::nullopt;
+  return std::pair(text.substr(0, equals), extent);
 }
 
 std::string defaultOutput(const CompileCommandOptions& options) {

@@ -1,6 +1,7 @@
 // The command line of vm-compile.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,10 @@ struct CompileCommandOptions {
 };
 
 void addOptions(Command& command, CompileCommandOptions& options);
-Result<baton_compile_emit> emitOf(const std::string& name);
-Result<std::vector<std::pair<std::string, int64_t>>> dimsOf(const std::vector<std::string>& dims);
+/// `name` is one that the command line accepts.
+baton_compile_emit emitOf(const std::string& name);
+/// "n=128"; nothing for anything else.
+std::optional<std::pair<std::string, int64_t>> dimOf(const std::string& text);
 /// The file that is written when none is named.
 std::string defaultOutput(const CompileCommandOptions& options);
 

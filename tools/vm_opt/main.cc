@@ -4,6 +4,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/verifier.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/types/typing.h"
 #include "tools/cli/command.h"
@@ -24,6 +25,7 @@ struct Options {
   int level = 3;
   bool list = false;
   bool timePasses = false;
+  bool verifyEach = false;
   bool printConstants = false;
 };
 
@@ -68,6 +70,8 @@ Result<int> run(const Options& options) {
         });
     std::vector<passes::Instrument*> instruments{&printer};
     if (options.timePasses) instruments.push_back(&timer);
+    passes::PassVerifier verifier([](ir::Module& now) { return ir::verify(now); });
+    if (options.verifyEach) instruments.push_back(&verifier);
     BATON_TRY(passes::runPipeline(module, pipeline, context, instruments));
   }
   if (report(diagnostics, module)) return kExitFailure;
@@ -102,6 +106,7 @@ int main(int argc, char** argv) {
   command.addRepeatable("--print-after", options.printAfter,
                         "pass whose output goes to standard error, or all");
   app.add_flag("--time-passes", options.timePasses, "times, to standard error");
+  app.add_flag("--verify-each", options.verifyEach, "check the program after every pass");
   app.add_flag("--print-constants", options.printConstants,
                "constants in full, so that the text stands alone");
   return command.run(argc, argv, [&] { return baton::tools::run(options); });

@@ -18,6 +18,10 @@ void simplify(Function& function);
 /// its result is used instead.
 void removeRedundancy(Function& function);
 
+/// Takes captures that a closure's function does not read out of the closure. Needs dead code
+/// to be gone.
+Result<void> pruneCaptures(Module& module);
+
 /// Moves what cannot fail and does not depend on a loop in front of it: constants, scalar
 /// arithmetic, extents.
 void hoistInvariants(Function& function);

@@ -264,6 +264,36 @@ b3:
 )");
 }
 
+TEST_CASE("closures hold only what their functions read") {
+  const auto prune = [](Module& module) { REQUIRE(pruneCaptures(module).has_value()); };
+  CHECK(after(R"(func @f signature<0> {
+b0(%0: i64, %1: f32, %2: adt<0>, %3: adt<1>):
+  %4: closure<0> = make_closure @g, (%2, %3), (%0, %1)
+  ret (), (%4)
+}
+
+func @g signature<0> closure(adt<0>, adt<1>, i64, f32) {
+b0(%0: closure<0,1>):
+  %1: adt<1> = capture_ref %0, 1
+  %2: i64 = capture_scalar %0, 0
+  ret (%2), (%1)
+}
+)",
+              prune) == R"(func @f signature<0> {
+b0(%0: i64, %1: f32, %2: adt<0>, %3: adt<1>):
+  %4: closure<0> = make_closure @g, (%3), (%0)
+  ret (), (%4)
+}
+
+func @g signature<0> closure(adt<1>, i64) {
+b0(%0: closure<0,1>):
+  %1: adt<1> = capture_ref %0, 0
+  %2: i64 = capture_scalar %0, 0
+  ret (%2), (%1)
+}
+)");
+}
+
 Module addKernel(std::vector<uint32_t> mayAlias) {
   Module module;
   KernelDescriptor kernel;
