@@ -143,21 +143,20 @@ std::vector<Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, 
 }
 
 /// A tensor of any rank times a matrix: all leading axes are rows.
-Result<void> productOfRows(NestContext& context, bool transposesRight) {
+Result<void> productOfRows(NestContext& context, std::function<Result<Value>(const PanelPosition&)> right,
+                           RightLayout layout) {
   const auto data = context.inputDims(0);
   const std::vector<DimExpr> leading(data.begin(), data.end() - 1);
   ProductSpec spec;
   spec.rows = product(leading);
   spec.inner = data.back();
   spec.columns = context.resultDims().back();
-  spec.isColumnContiguous = !transposesRight;
+  spec.layout = layout;
+  spec.right = std::move(right);
   spec.left = [&context, leading](std::span<const Value>, Value row, Value inner) {
     std::vector<Value> index = splitRow(context.emitter(), leading, row);
     index.push_back(inner);
     return context.read(0, index);
-  };
-  spec.right = [&context, transposesRight](const PanelPosition& at) {
-    return transposesRight ? context.read(1, {at.column, at.inner}) : context.read(1, {at.inner, at.column});
   };
   spec.index = [&context, leading](std::span<const Value>, Value row, Value column) {
     std::vector<Value> index = splitRow(context.emitter(), leading, row);
@@ -165,6 +164,17 @@ Result<void> productOfRows(NestContext& context, bool transposesRight) {
     return index;
   };
   return writeProduct(context, std::move(spec));
+}
+
+/// The second operand is a matrix.
+Result<void> productWithMatrix(NestContext& context, bool transposesRight) {
+  return productOfRows(
+      context,
+      [&context, transposesRight](const PanelPosition& at) {
+        return transposesRight ? context.read(1, {at.column, at.inner})
+                               : context.read(1, {at.inner, at.column});
+      },
+      transposesRight ? RightLayout::Strided : RightLayout::Rows);
 }
 
 /// Matrices with their leading axes as batches; `right` may lack them, or have one for all.
@@ -177,7 +187,7 @@ Result<void> productOfBatches(NestContext& context, bool transposesLeft, bool tr
   spec.rows = result[result.size() - 2];
   spec.columns = result.back();
   spec.inner = transposesLeft ? left[left.size() - 2] : left.back();
-  spec.isColumnContiguous = !transposesRight;
+  spec.layout = transposesRight ? RightLayout::Strided : RightLayout::Rows;
   // Axes of batches broadcast.
   const auto batchOf = [&context](std::span<const DimExpr> own, std::span<const DimExpr> wanted,
                                   std::span<const Value> batch) {
@@ -274,7 +284,54 @@ Result<void> plainProduct(ReferenceCall& call, int64_t batches, int64_t rows, in
 
 }  // namespace
 
-Result<void> denseNest(NestContext& context) { return productOfRows(context, true); }
+Result<std::optional<StructureResult>> densePackedStructure(const OpCall& call, StructureContext& context) {
+  const DensePackedAttrs attrs{*call.attrs};
+  BATON_TRY(context.requireRank(1, 3));
+  BATON_TRY(requireMatrix(call, context, 1));
+  if (attrs.units() < 0) return opError(call, fmt::format("units is {}; expected 0 or more", attrs.units()));
+  return productStructure(call, context, attrs.outDtype(), context.rank(0));
+}
+
+Result<std::vector<TensorDims>> densePackedDims(const OpCall& call, DimsContext& context) {
+  const int64_t units = DensePackedAttrs{*call.attrs}.units();
+  const std::vector<DimExpr> data = copyDims(context, 0);
+  const std::vector<DimExpr> weight = copyDims(context, 1);
+  BATON_TRY(requireInner(call, context, data.back(), data.size() - 1, weight[1], 1));
+  const DimExpr width = DimExpr::constant(kPanelColumns);
+  BATON_TRY(context.require(weight[2], Relation::Eq, width,
+                            "nn.dense_packed: dimension 2 of the weight is {0}; expected {1}"));
+  BATON_TRY(context.require(weight[0], Relation::Eq, ceilDiv(DimExpr::constant(units), width),
+                            "nn.dense_packed: the weight has {0} panels; expected {1}"));
+  TensorDims result{data};
+  result.extents.back() = DimExpr::constant(units);
+  return std::vector<TensorDims>{std::move(result)};
+}
+
+Result<void> densePackedNest(NestContext& context) {
+  return productOfRows(
+      context,
+      [&context](const PanelPosition& at) { return context.read(1, {at.panel, at.inner, at.inPanel}); },
+      RightLayout::Padded);
+}
+Result<void> densePackedReference(ReferenceCall& call) {
+  const auto data = call.inputs[0].shape;
+  const int64_t inner = data.back();
+  // Unpacked, it is nn.dense.
+  const int64_t units = call.results[0].shape.back();
+  ReferenceResult weight{call.inputs[1].dtype, {units, inner}, {}};
+  weight.bytes.resize(static_cast<size_t>(units * inner * sizeBytes(weight.dtype)));
+  for (int64_t row = 0; row < units; ++row)
+    for (int64_t k = 0; k < inner; ++k) {
+      const int64_t at[] = {row / kPanelColumns, k, row % kPanelColumns};
+      storeScalar(weight.bytes.data() + (row * inner + k) * sizeBytes(weight.dtype), weight.dtype,
+                  call.load(1, at));
+    }
+  const TensorView inputs[] = {call.inputs[0], {weight.dtype, weight.shape, weight.bytes.data()}};
+  ReferenceCall unpacked{call.call, inputs, call.results, call.relations};
+  return denseReference(unpacked);
+}
+
+Result<void> denseNest(NestContext& context) { return productWithMatrix(context, true); }
 Result<void> denseReference(ReferenceCall& call) {
   const int64_t inner = call.inputs[0].shape.back();
   const int64_t columns = call.results[0].shape.back();
@@ -287,7 +344,7 @@ Result<void> denseReference(ReferenceCall& call) {
 Result<void> matmulNest(NestContext& context) {
   const MatmulAttrs attrs{*context.call().attrs};
   if (attrs.transposeA()) return productOfBatches(context, true, attrs.transposeB());
-  return productOfRows(context, attrs.transposeB());
+  return productWithMatrix(context, attrs.transposeB());
 }
 Result<void> matmulReference(ReferenceCall& call) {
   const MatmulAttrs attrs{*call.call.attrs};

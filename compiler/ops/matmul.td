@@ -33,3 +33,13 @@ def : ProductOperator<"nn.batch_matmul", [Input<"first operand", Numeric>, Input
     Attr<"transpose_b", BoolAttr, "True", "The second operand has its last two axes exchanged">,
   ];
 }
+
+/// What the compiler makes of nn.dense with a constant weight.
+def : ProductOperator<"nn.dense_packed", [Input<"data", Numeric>, Input<"weight", Numeric>], "densePacked",
+                      "y[..., n] = sum over k of data[..., k] * weight[floor(n / 64), k, floor_mod(n, 64)]",
+                      "`nn.dense` with a weight in panels of 64 rows, the last of which is filled up with zeros: made by the compiler of constant weights"> {
+  let Attrs = [
+    RequiredAttr<"units", IntAttr, "Rows of the weight before it was packed">,
+    Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the data; None: that of the data">,
+  ];
+}

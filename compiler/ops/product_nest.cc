@@ -48,7 +48,7 @@ class ProductWriter {
 
   Result<void> run() {
     const std::optional<int64_t> rows = spec_.rows.asConstant();
-    if (!spec_.isColumnContiguous && !(rows && *rows < kRowsWorthPacking)) BATON_TRY(pack());
+    if (spec_.layout == RightLayout::Strided && !(rows && *rows < kRowsWorthPacking)) BATON_TRY(pack());
     const DimExpr panels = ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns));
     rows_ = e_.dim(spec_.rows);
     columns_ = e_.dim(spec_.columns);
@@ -106,7 +106,7 @@ class ProductWriter {
       b_.store(buffer, index, value);
       return success();
     }));
-    spec_.isPadded = true;
+    spec_.layout = RightLayout::Padded;
     spec_.right = [this, buffer](const PanelPosition& at) -> Result<Value> {
       std::vector<Value> index(at.batch.begin(), at.batch.end());
       index.insert(index.end(), {at.panel, at.inner, at.inPanel});
@@ -152,9 +152,6 @@ class ProductWriter {
     const std::optional<int64_t> columns = spec_.columns.asConstant();
     if (columns && *columns % tile_.columns == 0) {
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
-    } else if (spec_.isPadded) {
-      // Computed as a whole, stored in part.
-      BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, e_.min(left, tileColumns)));
     } else {
       e_.beginIf(left >= tileColumns);
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
@@ -170,7 +167,8 @@ class ProductWriter {
   Result<void> tile(Value panel, Value panelStart, Value start, Value firstRow, int64_t rowCount,
                     std::optional<Value> stored) {
     const Value whole = e_.number(tile_.columns);
-    const Value computed = stored && !spec_.isPadded ? *stored : whole;
+    const bool isPadded = spec_.layout == RightLayout::Padded;
+    const Value computed = stored && !isPadded ? *stored : whole;
     std::vector<loop::LocalIndex> sums;
     std::vector<Value> rows;
     for (int64_t r = 0; r < rowCount; ++r) {
@@ -194,13 +192,23 @@ class ProductWriter {
     e_.end();
     e_.end();
     for (size_t r = 0; r < rows.size(); ++r) {
+      // Sums that are read whole stay in registers; a part is read from a copy in memory.
+      const loop::LocalIndex sum = stored && isPadded ? copyOf(sums[r]) : sums[r];
       const Value at = e_.beginLoop(LoopKind::Vectorized, stored.value_or(whole));
-      const Value value = loop::cast(b_.get(sums[r], {at}), context_.resultType());
+      const Value value = loop::cast(b_.get(sum, {at}), context_.resultType());
       const Value column = e_.add(panelStart, e_.add(start, at));
       BATON_TRY(context_.sink(spec_.index(batch_, rows[r], column), value));
       e_.end();
     }
     return success();
+  }
+
+  loop::LocalIndex copyOf(loop::LocalIndex sums) {
+    const loop::LocalIndex copy = b_.local(type_, {tile_.columns});
+    const Value at = e_.beginLoop(LoopKind::Vectorized, e_.number(tile_.columns));
+    b_.set(copy, {at}, b_.get(sums, {at}));
+    e_.end();
+    return copy;
   }
 
   NestContext& context_;

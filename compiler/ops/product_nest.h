@@ -22,6 +22,12 @@ struct PanelPosition {
   loop::Value column;   ///< n
 };
 
+enum class RightLayout : uint8_t {
+  Rows,     ///< contiguous along columns
+  Strided,  ///< not so: it is packed first, but for few rows
+  Padded,   ///< contiguous, and may be read beyond the last column up to the end of the panel
+};
+
 struct ProductSpec {
   std::vector<DimExpr> batch;  ///< axes that both operands and the result have, in this order
   DimExpr rows;
@@ -30,10 +36,7 @@ struct ProductSpec {
   std::function<Result<loop::Value>(std::span<const loop::Value> batch, loop::Value row, loop::Value inner)>
       left;
   std::function<Result<loop::Value>(const PanelPosition&)> right;
-  /// Elements of `right` beyond the last column may be read, up to the end of the panel.
-  bool isPadded = false;
-  /// `right` is contiguous along columns; otherwise it is packed first, but for few rows.
-  bool isColumnContiguous = true;
+  RightLayout layout = RightLayout::Rows;
   /// Index of the result.
   std::function<std::vector<loop::Value>(std::span<const loop::Value> batch, loop::Value row,
                                          loop::Value column)>

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
 #include "compiler/passes/fusion_groups.h"

@@ -9,9 +9,9 @@
 #include <array>
 #include <optional>
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/ops/direct.h"
-#include "compiler/ops/op.h"
 
 namespace baton::passes {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "compiler/ops/packed_weight.h"
 #include "kernels/loop/printer.h"
 #include "tests/unit/compiler/ops/group_program.h"
 #include "tests/unit/compiler/ops/random_tensors.h"
@@ -198,6 +199,19 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     shape.push_back(inner);
     Case c{{random.tensor(dtype, shape), random.tensor(dtype, {units, inner})}, {}};
     if (random.chance(50)) c.attrs.set("units", units);
+    outType(random, c, dtype);
+    return c;
+  };
+  out["nn.dense_packed"] = [outType](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    std::vector<int64_t> shape = random.shape(0, 3);
+    const int64_t inner = random.pick<int64_t>({0, 1, 3, 33});
+    const int64_t units = random.pick<int64_t>({0, 1, 5, 63, 64, 65, 128, 130});
+    shape.push_back(inner);
+    const Tensor weight = random.tensor(dtype, {units, inner});
+    const ir::Constant packed = packDenseWeight({dtype, weight.shape, weight.bytes, "", ""}).value();
+    Case c{{random.tensor(dtype, shape), {dtype, packed.shape, packed.bytes}}, {}};
+    c.attrs.set("units", units);
     outType(random, c, dtype);
     return c;
   };
