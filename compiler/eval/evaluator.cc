@@ -352,7 +352,8 @@ Result<void> Evaluator::callOperator(const ir::Binding& binding, const ir::CallO
       if (!numeric) numeric = call.attrs;
       numeric->set(name, std::move(numbers));
     }
-  Result<std::vector<HostTensor>> outputs = ops::evaluateReference(*call.op, numeric ? *numeric : call.attrs, inputs);
+  Result<std::vector<HostTensor>> outputs =
+      ops::evaluateReference(*call.op, numeric ? *numeric : call.attrs, inputs);
   if (!outputs.has_value()) return located(std::move(outputs).assume_error());
   std::vector<Value> results;
   for (HostTensor& output : outputs.assume_value()) results.push_back(Value::tensor(std::move(output)));
