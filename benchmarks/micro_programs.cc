@@ -53,6 +53,32 @@ std::string scalarBody() {
   return body;
 }
 
+#ifdef BATON_BENCHMARKS_WITH_CODEGEN
+constexpr const char* kEmptyKernel = R"(kernel $empty compiled {
+  symbol n = operand 0 axis 0
+  input f32[n]
+  input f32[n]
+  input f32[n]
+  input f32[n]
+  input f32[n]
+  output f32[n]
+}
+)";
+
+std::string emptyKernelSetup() {
+  std::string setup = "  s4 = const i64, 4\n";
+  for (int i = 0; i < 6; ++i) setup += fmt::format("  r{} = alloc_tensor f32, 0, [s4]\n", i);
+  return setup;
+}
+
+/// Six references are taken, given to the kernel, and dropped with it.
+std::string emptyKernelBody() {
+  std::string body;
+  for (int i = 0; i < 6; ++i) body += fmt::format("  r{} = move r{}\n", 6 + i, i);
+  return body + "  call_kernel $empty, [r6!, r7!, r8!, r9!, r10!], [r11!], []\n";
+}
+#endif
+
 }  // namespace
 
 std::vector<MicroProgram> microPrograms() {

@@ -36,14 +36,24 @@ std::vector<Violation> findViolations(const Program& program, size_t limit) {
   return reporter.take();
 }
 
+std::vector<std::string> describeViolations(const Program& program,
+                                            const std::vector<Violation>& violations) {
+  const InstructionPrinter printer(program);
+  std::vector<std::string> texts;
+  for (const Violation& violation : violations) {
+    std::string& text =
+        texts.emplace_back(fmt::format("{}: {}", ruleName(violation.rule), violation.message));
+    if (!violation.function) continue;
+    text += fmt::format(", in @{}", program.functions[violation.function->value()].name);
+    if (violation.pc)
+      text +=
+          fmt::format(" at word {}: `{}`", *violation.pc, printer.print(*violation.function, *violation.pc));
+  }
+  return texts;
+}
+
 std::string describeViolation(const Program& program, const Violation& violation) {
-  std::string text = fmt::format("{}: {}", ruleName(violation.rule), violation.message);
-  if (!violation.function) return text;
-  text += fmt::format(", in @{}", program.functions[violation.function->value()].name);
-  if (violation.pc)
-    text += fmt::format(" at word {}: `{}`", *violation.pc,
-                        printInstruction(program, *violation.function, *violation.pc));
-  return text;
+  return describeViolations(program, {violation})[0];
 }
 
 Result<void> verify(const Program& program) {

@@ -32,6 +32,8 @@ std::vector<Violation> findViolations(const Program& program, size_t limit = kDe
 
 /// "use-after-move: r1 is read after its last use, in @main at word 12: `r2 = move r1!`".
 std::string describeViolation(const Program& program, const Violation& violation);
+/// The same for all of them, at the price of one.
+std::vector<std::string> describeViolations(const Program& program, const std::vector<Violation>& violations);
 
 /// VerifyFailed with the first violation.
 Result<void> verify(const Program& program);

@@ -187,7 +187,7 @@ std::string Printer::position(const DebugInfo::Position& position) const {
   return text;
 }
 
-void Printer::function(FunctionIndex index) {
+void Printer::function(FunctionIndex index, uint64_t expectedOffset) {
   const Function& function = program_.functions[index.value()];
   out_ += "fn " + functions_.declaration(index.value());
   if (function.isClosure || !function.captures.empty())
@@ -199,8 +199,6 @@ void Printer::function(FunctionIndex index) {
   else
     out_ += fmt::format(" : sig{}", signatureIndex);
   out_ += fmt::format(" regs s{} r{}", function.scalarRegisterCount, function.referenceRegisterCount);
-  uint64_t expectedOffset = 0;
-  for (uint32_t i = 0; i < index.value(); ++i) expectedOffset += program_.functions[i].codeSize;
   if (function.codeOffset != expectedOffset) out_ += fmt::format(" at {}", function.codeOffset);
   out_ += " {\n";
 
@@ -260,14 +258,22 @@ bool Printer::positionsFitInline() const {
   return next == positions.size();
 }
 
+InstructionPrinter::InstructionPrinter(const Program& program)
+    : printer_(std::make_unique<Printer>(program)) {}
+InstructionPrinter::~InstructionPrinter() = default;
+
+std::string InstructionPrinter::print(FunctionIndex function, uint32_t pc) const {
+  return printer_->instruction(function, pc);
+}
+
 std::string printInstruction(const Program& program, FunctionIndex function, uint32_t pc) {
-  return Printer(program).instruction(function, pc);
+  return InstructionPrinter(program).print(function, pc);
 }
 
 std::string printFunction(const Program& program, FunctionIndex function) {
   Printer printer(program);
   printer.showPositions();
-  printer.function(function);
+  printer.function(function, program.functions[function.value()].codeOffset);
   return printer.take();
 }
 

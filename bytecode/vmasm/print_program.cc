@@ -283,7 +283,11 @@ Result<void> Printer::program() {
   for (uint32_t i = 0; i < program_.kernels.size(); ++i) kernel(i);
   for (uint32_t i = 0; i < program_.images.size(); ++i) BATON_TRY(image(i));
   for (const EntryPoint& one : program_.entryPoints) entryPoint(one);
-  for (uint32_t i = 0; i < program_.functions.size(); ++i) function(FunctionIndex(i));
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < program_.functions.size(); ++i) {
+    function(FunctionIndex(i), end);
+    end += program_.functions[i].codeSize;
+  }
   if (!inlinePositions_) positions();
   tests();
   return success();

@@ -26,6 +26,27 @@ std::string quotedUnlessIdentifier(std::string_view name) {
   return isIdentifier(name) ? std::string(name) : escapeString(name);
 }
 
+/// `functionText` gives the reference to a function.
+template <class F>
+std::string kindText(const Kind& kind, F&& functionText) {
+  switch (kind.tag) {
+    case KindTagValue::Scalar: return std::string(dtypeShortName(kind.dtype));
+    case KindTagValue::Tensor: {
+      const std::string device = kind.device == 0 ? "" : fmt::format(", {}", kind.device);
+      return fmt::format("tensor<{}, {}{}>", dtypeShortName(kind.dtype), kind.rank, device);
+    }
+    case KindTagValue::Adt: return fmt::format("adt<t{}>", kind.index);
+    case KindTagValue::Closure: {
+      const std::string function = kind.function ? ", " + functionText(kind.function->value()) : "";
+      return fmt::format("closure<sig{}{}>", kind.index, function);
+    }
+    case KindTagValue::Cell: return fmt::format("cell<k{}>", kind.index);
+    case KindTagValue::Array: return fmt::format("array<k{}>", kind.index);
+    case KindTagValue::Storage: return kind.device == 0 ? "storage" : fmt::format("storage<{}>", kind.device);
+  }
+  return "?";
+}
+
 }  // namespace
 
 std::vector<std::string> symbolTexts(const std::vector<std::string>& names) {
@@ -54,22 +75,7 @@ std::string NameTable::declaration(uint32_t index) const {
 }
 
 std::string Printer::kind(const Kind& kind) const {
-  switch (kind.tag) {
-    case KindTagValue::Scalar: return std::string(dtypeShortName(kind.dtype));
-    case KindTagValue::Tensor: {
-      const std::string device = kind.device == 0 ? "" : fmt::format(", {}", kind.device);
-      return fmt::format("tensor<{}, {}{}>", dtypeShortName(kind.dtype), kind.rank, device);
-    }
-    case KindTagValue::Adt: return fmt::format("adt<t{}>", kind.index);
-    case KindTagValue::Closure: {
-      const std::string function = kind.function ? ", " + functions_.reference(kind.function->value()) : "";
-      return fmt::format("closure<sig{}{}>", kind.index, function);
-    }
-    case KindTagValue::Cell: return fmt::format("cell<k{}>", kind.index);
-    case KindTagValue::Array: return fmt::format("array<k{}>", kind.index);
-    case KindTagValue::Storage: return kind.device == 0 ? "storage" : fmt::format("storage<{}>", kind.device);
-  }
-  return "?";
+  return kindText(kind, [&](uint32_t index) { return functions_.reference(index); });
 }
 
 std::string Printer::kinds(std::span<const Kind> kinds) const {
@@ -108,7 +114,12 @@ void Printer::constraints(const std::vector<DimConstraint>& constraints,
                         relationName(constraint.relation), dimText(constraint.rhs, symbols));
 }
 
-std::string printKind(const Program& program, const Kind& kind) { return Printer(program).kind(kind); }
+std::string printKind(const Program& program, const Kind& kind) {
+  return kindText(kind, [&](uint32_t index) {
+    return "@" + (index < program.functions.size() ? quotedUnlessIdentifier(program.functions[index].name)
+                                                   : std::to_string(index));
+  });
+}
 
 std::string printValueType(const ValueType& type, const std::vector<std::string>& symbolNames) {
   return Printer(Program()).valueType(type, symbolTexts(symbolNames));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "base/error.h"
@@ -21,8 +22,21 @@ Result<std::string> printVmasm(const Program& program, const VmasmPrintOptions& 
 /// One function's text alone, for `vm-dump --disasm -f` and messages; not meant to be parsed.
 std::string printFunction(const Program& program, FunctionIndex function);
 
-/// The instruction at a word of a function, on one line: "s1 = add.i64 s0, s2". Targets are
-/// word offsets ("+12").
+class Printer;
+
+/// Prints single instructions on one line: "s1 = add.i64 s0, s2". Targets are word offsets
+/// ("+12"). The program must outlive it.
+class InstructionPrinter {
+ public:
+  explicit InstructionPrinter(const Program& program);
+  ~InstructionPrinter();
+  std::string print(FunctionIndex function, uint32_t pc) const;
+
+ private:
+  std::unique_ptr<Printer> printer_;
+};
+
+/// The same for one; for many, keep a printer.
 std::string printInstruction(const Program& program, FunctionIndex function, uint32_t pc);
 
 /// "tensor<f32, 2>".

@@ -42,7 +42,8 @@ class Printer {
   explicit Printer(const Program& program, VmasmPrintOptions options = {});
 
   Result<void> program();
-  void function(FunctionIndex index);
+  /// `expectedOffset`: where its code begins when functions follow each other.
+  void function(FunctionIndex index, uint64_t expectedOffset);
   /// Of a single function: with the source positions between its instructions.
   void showPositions() { inlinePositions_ = positionsFitInline(); }
   std::string instruction(FunctionIndex function, uint32_t pc);

@@ -8,7 +8,7 @@
 
 #include "compiler/frontend/diagnostic.h"
 #include "compiler/ir/ir.h"
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 namespace baton::frontend {
 

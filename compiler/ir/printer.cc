@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/metadata.h"
+#include "compiler/ir/op.h"
 #include "compiler/ir/print_names.h"
 #include "compiler/ir/print_text.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 
 namespace baton::ir {
 namespace {

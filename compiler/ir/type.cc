@@ -66,7 +66,8 @@ TypeRef TypeTable::intern(Type type) {
   }
   type.id_ = static_cast<uint32_t>(types_.size());
   auto count = [&](TypeRef part) {
-    if (__builtin_add_overflow(type.writtenSize_, part->writtenSize_, &type.writtenSize_)) type.writtenSize_ = UINT64_MAX;
+    if (__builtin_add_overflow(type.writtenSize_, part->writtenSize_, &type.writtenSize_))
+      type.writtenSize_ = UINT64_MAX;
   };
   for (TypeRef element : type.elements_) count(element);
   if (type.result_ != nullptr) count(type.result_);

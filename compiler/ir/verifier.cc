@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/verify_types.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 
 namespace baton::ir {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 
 namespace baton::ir {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 namespace baton::ops {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ir/op.h"
 #include "compiler/ops/emitter.h"
 #include "compiler/ops/kernel_lowering.h"
-#include "compiler/ops/op.h"
 #include "kernels/loop/builder.h"
 
 namespace baton::ops {

@@ -9,7 +9,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 namespace baton::ops {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 #include "compiler/ops/reference.h"
 
 namespace baton::ops {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "compiler/ir/op.h"
 #include "compiler/ops/direct.h"
-#include "compiler/ops/op.h"
 
 namespace baton::ops {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 namespace baton::ops {
 

@@ -1,7 +1,7 @@
 #include "compiler/passes/effects.h"
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 
 namespace baton::passes {
 

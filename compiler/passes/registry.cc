@@ -7,6 +7,7 @@
 #include "compiler/passes/dead_code.h"
 #include "compiler/passes/dead_functions.h"
 #include "compiler/passes/flatten_matches.h"
+#include "compiler/passes/fuse.h"
 #include "compiler/passes/inline.h"
 #include "compiler/passes/lift_lambdas.h"
 #include "compiler/passes/pass_manager.h"
@@ -61,6 +62,12 @@ constexpr std::array kPasses = {
              .summary = "propagate, and share operators with the same operands",
              .level = 2,
              .run = eliminateCommon},
+    PassInfo{.name = "fuse",
+             .summary = "chains of operators become one kernel each",
+             .level = 2,
+             .requires_ = Property::FlatMatches | Property::Joins | Property::Lifted,
+             .establishes = Property::Fused,
+             .run = fuse},
     // From -O3.
     PassInfo{.name = "specialise-calls",
              .summary = "copies of functions for known functions and weights as arguments",
@@ -74,7 +81,8 @@ constexpr std::string_view kOrder[] = {
     "propagate", "inline", "propagate", "specialise-calls", "dead-functions", "contify", "lift-lambdas",
     "make-loops",
     // Loops are no recursion any more, so functions that have them can be inlined.
-    "propagate", "inline", "fold-constants", "dead-code", "eliminate-common", "dead-code", "dead-functions"};
+    "propagate", "inline", "fold-constants", "dead-code", "eliminate-common", "dead-code", "fuse",
+    "dead-functions"};
 
 }  // namespace
 

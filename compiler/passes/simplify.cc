@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 #include "compiler/passes/alias.h"
 #include "compiler/passes/edit.h"
 #include "compiler/passes/effects.h"

@@ -1,9 +1,9 @@
 // Declared types that typing cannot show to hold: aliases that carry the checks.
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/op.h"
 #include "compiler/types/dims.h"
 #include "compiler/types/function_dims.h"
 

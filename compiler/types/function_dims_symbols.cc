@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
-#include "compiler/ops/op.h"
 #include "compiler/types/dims.h"
 #include "compiler/types/function_dims.h"
 

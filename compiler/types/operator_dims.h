@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 #include "compiler/types/function_dims.h"
 
 namespace baton::types {

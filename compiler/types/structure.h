@@ -13,7 +13,7 @@
 
 #include "compiler/frontend/diagnostic.h"
 #include "compiler/ir/ir.h"
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 #include "compiler/types/term.h"
 
 namespace baton::types {

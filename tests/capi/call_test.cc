@@ -9,8 +9,7 @@ TEST_CASE("tensors, scalars, tuples, data and lists go in and come out") {
   CHECK(api.run("pair", {"3x2xf32=1 2 3 4 5 6", "i64=7"}) == "(3x2xf32=1 2 3 4 5 6, i64=7)");
   CHECK(api.run("area", {"Circle(f32=2)"}) == "f32=2");
   CHECK(api.run("area", {"Square(f32=3, bool=true)"}) == "f32=9");
-  CHECK(api.run("cons", {"1x2xf32=1 2", "[2x2xf32=1 2 3 4]"}) ==
-        "[1x2xf32=1 2, 2x2xf32=1 2 3 4]");
+  CHECK(api.run("cons", {"1x2xf32=1 2", "[2x2xf32=1 2 3 4]"}) == "[1x2xf32=1 2, 2x2xf32=1 2 3 4]");
   CHECK(api.run("cons", {"0x2xf32=", "[]"}) == "[0x2xf32=]");
   CHECK(api.run("cons", {"1x2xf32=1 2", "Cons(1x2xf32=3 4, Nil)"}) == "[1x2xf32=1 2, 1x2xf32=3 4]");
   CHECK(api.run("constant", {}) == "2xf32=1 2");

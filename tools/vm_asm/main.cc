@@ -23,8 +23,8 @@ Result<int> assemble(const Options& options) {
   BATON_TRY_ASSIGN(const bytecode::Program program, readProgram(options.input, options.blobs));
   if (!options.skipsVerification) {
     const auto violations = bytecode::findViolations(program);
-    for (const bytecode::Violation& violation : violations)
-      std::fprintf(stderr, "%s: %s\n", options.input.c_str(), describeViolation(program, violation).c_str());
+    for (const std::string& text : describeViolations(program, violations))
+      std::fprintf(stderr, "%s: %s\n", options.input.c_str(), text.c_str());
     if (!violations.empty()) return kExitBadFile;
   }
   BATON_TRY_ASSIGN(const std::vector<std::byte> file, bytecode::writeExecutable(program));

@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
-#include "compiler/ops/op.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/types/typing.h"
 #include "tools/cli/command.h"

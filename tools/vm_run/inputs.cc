@@ -11,6 +11,7 @@
 #include "base/checked_math.h"
 #include "base/dtype.h"
 #include "formats/npz.h"
+#include "formats/value_text.h"
 #include "tools/cli/file.h"
 
 namespace baton::tools {
@@ -34,17 +35,6 @@ int32_t openFile(void* user, const char* name, const void** data, size_t* size) 
   *data = open.files.back()->data();
   *size = open.files.back()->size();
   return 0;
-}
-
-bool isTypeForm(std::string_view text) {
-  // Extents joined by "x" before a dtype: "f32", "2x3xf32".
-  for (;;) {
-    if (parseDType(text)) return true;
-    size_t digits = 0;
-    while (digits < text.size() && std::isdigit(static_cast<unsigned char>(text[digits]))) ++digits;
-    if (digits == 0 || digits == text.size() || text[digits] != 'x') return false;
-    text.remove_prefix(digits + 1);
-  }
 }
 
 Result<int64_t> parseInteger(const std::string& text, const char* what) {
@@ -126,7 +116,7 @@ NamedText splitName(const std::string& argument) {
   const bool isName = !left.empty() && !std::isdigit(static_cast<unsigned char>(left[0])) &&
                       std::all_of(left.begin(), left.end(),
                                   [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
-  if (!isName || isTypeForm(left)) return {"", argument};
+  if (!isName || parseTensorType(left)) return {"", argument};
   return {left, argument.substr(equals + 1)};
 }
 

@@ -50,8 +50,8 @@ Result<int> verifyFile(const Options& options) {
   if (options.format == "json") {
     printJson(program, violations);
   } else {
-    for (const bytecode::Violation& violation : violations)
-      fmt::print(stderr, "{}: {}\n", options.input, describeViolation(program, violation));
+    for (const std::string& text : describeViolations(program, violations))
+      fmt::print(stderr, "{}: {}\n", options.input, text);
     if (violations.empty())
       fmt::print("{}: ok: {} functions, {} words of code\n", options.input, program.functions.size(),
                  program.code.size());

@@ -1,7 +1,7 @@
 // Calls, data, closures and cells.
+#include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/lir/lower/function_lowering.h"
-#include "compiler/ops/op.h"
 
 namespace baton::lir {
 

@@ -2,8 +2,8 @@
 // and dims that a task computes are forgotten when its scope ends.
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/lir/lower/function_lowering.h"
-#include "compiler/ops/op.h"
 
 namespace baton::lir {
 

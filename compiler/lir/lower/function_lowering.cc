@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 namespace baton::lir {
 

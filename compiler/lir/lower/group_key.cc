@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <unordered_map>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 namespace baton::lir {
 

@@ -4,9 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/lir/lower/group_key.h"
+#include "compiler/lir/lower/prune_inputs.h"
 #include "compiler/ops/kernel_lowering.h"
-#include "compiler/ops/op.h"
 #include "kernels/loop/verifier.h"
 
 namespace baton::lir {
@@ -28,6 +29,7 @@ Result<KernelTable::Group> KernelTable::lower(const ir::Function& function) {
   if (!isNew) return group;
   BATON_TRY_ASSIGN(ops::LoweredKernel lowered, ops::lowerGroup(source_, function));
   lowered.kernel.descriptor.name = kernelName(function.name);
+  found->second.isUnreadTensor = pruneInputs(lowered.kernel);
   BATON_TRY(loop::verify(lowered.kernel));
   found->second.kernel = KernelIndex(static_cast<uint32_t>(module_.kernels.size()));
   for (const DimExpr& dim : lowered.scalarDims)

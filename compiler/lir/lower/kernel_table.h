@@ -19,7 +19,8 @@ namespace baton::lir {
 /// A kernel as its callers see it. Symbols are numbered in order of appearance in the group.
 struct KernelUse {
   KernelIndex kernel;
-  std::vector<DimExpr> scalarDims;  ///< the last scalar inputs, over DimSymbol(number)
+  std::vector<DimExpr> scalarDims;   ///< the last scalar inputs, over DimSymbol(number)
+  std::vector<bool> isUnreadTensor;  ///< by tensor parameter of the group: the kernel does not take it
 };
 
 /// A call of a kernel: what to pass, and what its symbols are in terms of the caller's.

@@ -2,8 +2,8 @@
 // allocated in front of the kernel.
 #include <fmt/format.h>
 
+#include "compiler/ir/op.h"
 #include "compiler/lir/lower/function_lowering.h"
-#include "compiler/ops/op.h"
 
 namespace baton::lir {
 
@@ -43,7 +43,13 @@ Result<bool> FunctionLowering::tryDirect(const ir::Binding& binding) {
     case ops::DirectForm::TakeElement:
     case ops::DirectForm::TakeRow: {
       BATON_TRY_ASSIGN(const Register source, toRegister(call.args[0]));
-      const Register extent = emitDef(Opcode::Dim, Kind::scalar(DType::I64), {source, Operand::immediate(0)});
+      const DimExpr& rows = typeOf(call.args[0])->dims()[0];
+      Register extent = kNoRegister;
+      if (isKnown(rows)) {
+        BATON_TRY_ASSIGN(extent, dim(DimExpr(rows), DimUse::Extent));
+      } else {
+        extent = emitDef(Opcode::Dim, Kind::scalar(DType::I64), {source, Operand::immediate(0)});
+      }
       BATON_TRY_ASSIGN(const Register index, outerIndex(binding, call.args[1], extent));
       const Kind kind = module_.types.kindOf(result.type);
       const Register taken = direct.form == ops::DirectForm::TakeRow
@@ -146,7 +152,9 @@ Result<void> FunctionLowering::callKernel(const ir::Binding& binding, const Kern
   const KernelDescriptor& descriptor = module_.module.tables.kernels[call.use->kernel.value()];
   std::vector<Register> inputs;
   std::vector<Register> scalars;
+  size_t tensor = 0;
   for (const ir::Atom& arg : call.args) {
+    if (!typeOf(arg)->isScalar() && call.use->isUnreadTensor[tensor++]) continue;
     BATON_TRY_ASSIGN(const Register reg, toRegister(arg));
     (out_.bankOf(reg) == Bank::Scalar ? scalars : inputs).push_back(reg);
   }

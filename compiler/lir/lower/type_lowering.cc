@@ -41,7 +41,9 @@ ir::TypeRef TypeLowering::DimEraser::operator()(ir::TypeRef root) {
     ir::TypeRef result = type;
     switch (type->kind()) {
       case ir::TypeKind::Tuple: result = types_.tuple(std::move(elements)); break;
-      case ir::TypeKind::Function: result = types_.function(std::move(elements), done_.at(type->result())); break;
+      case ir::TypeKind::Function:
+        result = types_.function(std::move(elements), done_.at(type->result()));
+        break;
       case ir::TypeKind::Adt: result = types_.adt(type->definition(), std::move(elements)); break;
       case ir::TypeKind::Ref: result = types_.ref(elements[0]); break;
       case ir::TypeKind::Tensor:

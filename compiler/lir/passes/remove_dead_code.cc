@@ -1,6 +1,7 @@
 // Marks what is needed from the instructions that have effects, then sweeps. Parameters of
 // blocks are needed only when a needed instruction reads them, directly or through others,
-// so values that only go round a loop vanish too.
+// so values that only go round a loop vanish too. A kernel is needed for what it writes: it
+// goes when nobody reads its results.
 #include <vector>
 
 #include "compiler/lir/cfg.h"
@@ -24,6 +25,7 @@ class DeadCode {
       : function_(function),
         flow_(function),
         sites_(function.registers.size()),
+        writers_(function.registers.size()),
         isNeeded_(function.registers.size()) {}
 
   void run() {
@@ -32,6 +34,8 @@ class DeadCode {
     while (!work_.empty()) {
       const Register reg = work_.back();
       work_.pop_back();
+      for (const Site& writer : writers_[reg.value()])
+        needOperands(function_.block(writer.block).instructions[writer.instruction]);
       const Site& site = sites_[reg.value()];
       if (site.instruction == Site::kParameter)
         needArguments(site);
@@ -47,9 +51,13 @@ class DeadCode {
       const Block& block = function_.block(id);
       for (uint32_t p = 0; p < block.params.size(); ++p)
         sites_[block.params[p].value()] = {id, Site::kParameter, p};
-      for (uint32_t i = 0; i < block.instructions.size(); ++i)
+      for (uint32_t i = 0; i < block.instructions.size(); ++i) {
         forEachDef(function_, block.instructions[i],
                    [&](uint64_t slot, OperandKind) { sites_[registerOf(slot).value()] = {id, i, 0}; });
+        if (block.instructions[i].opcode == Opcode::CallKernel)
+          for (uint64_t slot : listOperand(function_, block.instructions[i], kKernelOutputs))
+            writers_[registerOf(slot).value()].push_back({id, i, 0});
+      }
     }
   }
 
@@ -73,12 +81,29 @@ class DeadCode {
     for (Register param : function_.blocks[0].params) isNeeded_[param.value()] = true;
     for (BlockId id : flow_.order())
       for (const Instruction& instruction : function_.block(id).instructions)
-        if (!isRemovable(instruction) && instruction.opcode != Opcode::Jump) needOperands(instruction);
+        if (isRoot(instruction)) needOperands(instruction);
+  }
+
+  bool hasResults(const Instruction& kernel) const {
+    return fixedOperand(function_, kernel, kKernelOutputs) +
+               fixedOperand(function_, kernel, kKernelScalars) !=
+           0;
+  }
+
+  bool isRoot(const Instruction& instruction) const {
+    if (instruction.opcode == Opcode::CallKernel) return !hasResults(instruction);
+    return !isRemovable(instruction) && instruction.opcode != Opcode::Jump;
   }
 
   bool isKept(const Instruction& instruction) const {
-    if (!isRemovable(instruction)) return true;
     bool kept = false;
+    if (instruction.opcode == Opcode::CallKernel) {
+      if (!hasResults(instruction)) return true;
+      for (uint64_t slot : listOperand(function_, instruction, kKernelOutputs))
+        kept |= isNeeded_[registerOf(slot).value()];
+    } else if (!isRemovable(instruction)) {
+      return true;
+    }
     forEachDef(function_, instruction,
                [&](uint64_t slot, OperandKind) { kept |= isNeeded_[registerOf(slot).value()]; });
     return kept;
@@ -104,7 +129,10 @@ class DeadCode {
 
   Function& function_;
   ControlFlow flow_;
+  static constexpr size_t kKernelOutputs = 2;
+  static constexpr size_t kKernelScalars = 4;
   std::vector<Site> sites_;
+  std::vector<std::vector<Site>> writers_;  // kernels that write the tensor
   std::vector<bool> isNeeded_;
   std::vector<Register> work_;
 };

@@ -7,7 +7,7 @@
 #include "compiler/frontend/diagnostic.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/ir.h"
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 #include "compiler/types/typing.h"
 
 namespace baton::testing {

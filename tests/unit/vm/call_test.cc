@@ -223,7 +223,8 @@ TEST_CASE("cells count, cycles through them are freed, and they stay in their co
   const auto failed = runtime.run("leak");
   REQUIRE_FALSE(failed.has_value());
   CHECK(failed.error().code() == ErrorCode::ProgramError);
-  CHECK(failed.error().message() ==
-        "the result of @leak holds a ref, which cannot leave its context: field 1 of Holder, field 0 of Link");
+  CHECK(
+      failed.error().message() ==
+      "the result of @leak holds a ref, which cannot leave its context: field 1 of Holder, field 0 of Link");
   CHECK(runtime.context->heap().inUseBytes() == 0);
 }

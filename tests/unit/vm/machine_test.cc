@@ -51,7 +51,8 @@ struct Bench {
 
 Program fibProgram() {
   ProgramBuilder builder;
-  const FunctionIndex fib = builder.declareFunction({"fib", {{Kind::scalar(DType::I64)}, {Kind::scalar(DType::I64)}}});
+  const FunctionIndex fib =
+      builder.declareFunction({"fib", {{Kind::scalar(DType::I64)}, {Kind::scalar(DType::I64)}}});
   Encoder e;
   const Label base = e.newLabel(), step = e.newLabel();
   Const::encode(e, s(1), DType::I64, 2);

@@ -59,6 +59,32 @@ b3:
 )");
 }
 
+TEST_CASE("kernels go when nobody reads what they write") {
+  CHECK(after(R"(func @f signature<0> {
+b0(%0: i64, %1: tensor<f32,1>):
+  %2: tensor<f32,1> = alloc_tensor f32, 0, (%0)
+  call_kernel kernel<0>, (%1), (%2), ()
+  %3: tensor<f32,1> = alloc_tensor f32, 0, (%0)
+  call_kernel kernel<0>, (%2), (%3), ()
+  %4: tensor<f32,1> = alloc_tensor f32, 0, (%0)
+  call_kernel kernel<0>, (%2), (%4), ()
+  %5: f32 = call_kernel kernel<1>, (%3), (), ()
+  %6: f32 = call_kernel kernel<1>, (%4), (), ()
+  ret (%6), ()
+}
+)",
+              onFirst(removeDeadCode)) == R"(func @f signature<0> {
+b0(%0: i64, %1: tensor<f32,1>):
+  %2: tensor<f32,1> = alloc_tensor f32, 0, (%0)
+  call_kernel kernel<0>, (%1), (%2), ()
+  %4: tensor<f32,1> = alloc_tensor f32, 0, (%0)
+  call_kernel kernel<0>, (%2), (%4), ()
+  %6: f32 = call_kernel kernel<1>, (%4), (), ()
+  ret (%6), ()
+}
+)");
+}
+
 TEST_CASE("calls, checks and writes stay whether their results are used or not") {
   const std::string text = R"(func @f signature<0> {
 b0(%0: bool, %1: cell<0>, %2: i64):

@@ -1,7 +1,7 @@
 // What the generated table says of the operators, and how they are found.
 #include <catch2/catch.hpp>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 
 using namespace baton;
 using namespace baton::ops;

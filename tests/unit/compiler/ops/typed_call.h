@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/op.h"
 #include "compiler/ops/call_contexts.h"
-#include "compiler/ops/op.h"
 
 namespace baton::ops::test {
 

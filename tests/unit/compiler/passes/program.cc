@@ -11,7 +11,8 @@
 namespace baton::passes {
 
 Program::Program(std::string_view text) {
-  frontend::parseProgram("test.relay", std::string(text), {}, ops::OpRegistry::instance(), module, diagnostics);
+  frontend::parseProgram("test.relay", std::string(text), {}, ops::OpRegistry::instance(), module,
+                         diagnostics);
   if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
   INFO(frontend::render(diagnostics, module.sources));
   REQUIRE(!diagnostics.hasErrors());
@@ -76,7 +77,8 @@ template std::vector<const ir::Binding*> bindingsOf<ir::WriteRef>(const ir::Func
 
 size_t occurrences(std::string_view text, std::string_view part) {
   size_t count = 0;
-  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size()))
+    ++count;
   return count;
 }
 

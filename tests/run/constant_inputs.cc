@@ -1,0 +1,91 @@
+#include "constant_inputs.h"
+
+#include <map>
+
+#include "compiler/passes/dims.h"
+#include "compiler/passes/edit.h"
+
+namespace baton::run {
+namespace {
+
+/// Makes values in a block, children first, without recursion.
+class Maker {
+ public:
+  Maker(ir::Module& module, ir::Function& function) : module_(module), function_(function) {}
+
+  Result<ir::Atom> make(ir::TypeRef type, const eval::Value& value) {
+    struct Part {
+      ir::TypeRef type;
+      eval::Value value;
+      std::vector<ir::TypeRef> childTypes;
+      std::vector<ir::Atom> children;
+    };
+    auto begin = [&](ir::TypeRef partType, const eval::Value& part) {
+      Part result{partType, part, {}, {}};
+      if (part.isTuple()) result.childTypes.assign(partType->elements().begin(), partType->elements().end());
+      if (part.isData()) result.childTypes = module_.fieldTypes(partType, part.constructor().tag);
+      return result;
+    };
+    std::vector<Part> stack{begin(type, value)};
+    while (true) {
+      Part& top = stack.back();
+      if (top.children.size() < top.childTypes.size()) {
+        const size_t next = top.children.size();
+        stack.push_back(begin(top.childTypes[next], top.value.fields()[next]));
+        continue;
+      }
+      if (!top.value.isTensor() && !top.value.isTuple() && !top.value.isData())
+        return Error(ErrorCode::InvalidArgument, "a function or a cell cannot be built in");
+      const ir::Atom atom = finish(top.type, top.value, std::move(top.children));
+      stack.pop_back();
+      if (stack.empty()) return atom;
+      stack.back().children.push_back(atom);
+    }
+  }
+
+ private:
+  ir::Atom finish(ir::TypeRef type, const eval::Value& value, std::vector<ir::Atom> children) {
+    if (value.isTensor()) {
+      const eval::HostTensor& tensor = value.asTensor();
+      return module_.addConstant({.dtype = tensor.dtype, .shape = tensor.shape, .bytes = tensor.bytes});
+    }
+    if (value.isTuple()) {
+      std::vector<ir::TypeRef> types;
+      for (const ir::Atom& child : children) types.push_back(module_.typeOf(function_, child));
+      return passes::append(function_, function_.body,
+                            {.name = "t", .type = module_.types.tuple(std::move(types))},
+                            ir::MakeTuple{std::move(children)});
+    }
+    return passes::append(function_, function_.body, {.name = "d", .type = type},
+                          ir::Construct{value.constructor(), std::move(children)});
+  }
+
+  ir::Module& module_;
+  ir::Function& function_;
+};
+
+}  // namespace
+
+Result<ir::GlobalId> buildInInputs(ir::Module& module, ir::GlobalId entry,
+                                   const std::vector<eval::Value>& inputs) {
+  ir::Function function;
+  function.name = "with_inputs_built_in";
+  function.isExported = true;
+  function.body = function.addBlock();
+  ir::CallGlobal call{entry, {}};
+  Maker maker(module, function);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Function& callee = module.function(entry);
+    BATON_TRY_ASSIGN(const ir::Atom atom, maker.make(callee.var(callee.params[i]).type, inputs[i]));
+    call.args.push_back(atom);
+  }
+  function.result = passes::freshDims(module, module.function(entry).result);
+  const ir::VarId result =
+      passes::append(function, function.body, {.name = "result", .type = function.result}, std::move(call));
+  function.block(function.body).result = result;
+  for (ir::Function& other : module.functions) other.isExported = false;
+  module.functions.push_back(std::move(function));
+  return ir::GlobalId(static_cast<uint32_t>(module.functions.size() - 1));
+}
+
+}  // namespace baton::run
