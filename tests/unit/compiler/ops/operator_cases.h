@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/ops/op.h"
+#include "compiler/ir/op.h"
 #include "tests/unit/compiler/ops/group_program.h"
 #include "tests/unit/compiler/ops/random_tensors.h"
 
