@@ -1,4 +1,5 @@
 // run-benchmarks: measures, prints one table, and says which figures miss their bar.
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>

@@ -18,7 +18,8 @@ constexpr double kLoopInstructions = 3;
 
 /// A program whose main(turns) runs `body` `turns` times; s1 counts, s2 is 1, s4.. are free.
 std::string countedLoop(const std::string& tables, const std::string& setup, const std::string& body,
-                        int scalars, int references, const std::string& functions = "") {
+                        const std::string& teardown, int scalars, int references,
+                        const std::string& functions = "") {
   return fmt::format(R"(vmasm 1
 signature sig0 = (i64) -> (i64)
 {}entry "main" @main {{
@@ -36,10 +37,10 @@ b1:
 {}  s1 = add.i64 s1, s2
   jump b0
 b2:
-  ret [s1], []
+{}  ret [s1], []
 }}
 {})",
-                     tables, scalars, references, setup, body, functions);
+                     tables, scalars, references, setup, body, teardown, functions);
 }
 
 Result<std::vector<std::byte>> assemble(const std::string& text) {
@@ -71,6 +72,12 @@ std::string emptyKernelSetup() {
   return setup;
 }
 
+std::string emptyKernelTeardown() {
+  std::string teardown;
+  for (int i = 0; i < 6; ++i) teardown += fmt::format("  drop r{}!\n", i);
+  return teardown;
+}
+
 /// Six references are taken, given to the kernel, and dropped with it.
 std::string emptyKernelBody() {
   std::string body;
@@ -83,20 +90,25 @@ std::string emptyKernelBody() {
 
 std::vector<MicroProgram> microPrograms() {
   std::vector<MicroProgram> programs;
-  programs.push_back({"B9.scalar", "scalar instruction", 6, kUnrolled + kLoopInstructions + 1, 0,
-                      [] { return assemble(countedLoop("", "  s4 = const i64, 0\n", scalarBody(), 5, 0)); }});
+  programs.push_back({"B9.scalar", "scalar instruction", 6, kUnrolled + kLoopInstructions + 1, 0, [] {
+                        return assemble(countedLoop("", "  s4 = const i64, 0\n", scalarBody(), "", 5, 0));
+                      }});
   programs.push_back({"B9.call", "call and return", 45, 1, kLoopInstructions + 1, [] {
                         return assemble(
-                            countedLoop("", "", "  s4 = call @callee, [s1], []\n", 5, 0,
+                            countedLoop("", "", "  s4 = call @callee, [s1], []\n", "", 5, 0,
                                         "fn @callee (i64) -> (i64) regs s1 r0 {\n  ret [s0], []\n}\n"));
                       }});
   programs.push_back({"B9.adt", "data value, allocate and free", 60, 1, kLoopInstructions + 1, [] {
                         return assemble(countedLoop("type t0 = \"Box\" {\n  \"Box\" (i64 s0)\n}\n", "",
-                                                    "  r0 = make_adt 0, t0, [], [s1]\n  drop r0!\n", 4, 1));
+                                                    "  r0 = make_adt 0, t0, [], [s1]\n  drop r0!\n", "", 4,
+                                                    1));
                       }});
 #ifdef BATON_BENCHMARKS_WITH_CODEGEN
-  programs.push_back(
-      {"B9.kernel", "empty kernel with six tensors", 120, 1, kLoopInstructions + 1, emptyKernelProgram});
+  programs.push_back({"B9.kernel", "empty kernel with six tensors", 120, 1, kLoopInstructions + 1, [] {
+                        return assembleWithEmptyKernel(countedLoop(kEmptyKernel, emptyKernelSetup(),
+                                                                   emptyKernelBody(), emptyKernelTeardown(),
+                                                                   5, 12));
+                      }});
 #endif
   return programs;
 }

@@ -1,6 +1,7 @@
 #include "benchmarks/vm_micro.h"
 
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -62,8 +63,8 @@ class Machine {
 };
 
 Result<Workload> workloadOf(std::string_view name, Result<std::vector<std::byte>> bytes) {
-  BATON_TRY(std::move(bytes));
-  BATON_TRY_ASSIGN(std::shared_ptr<Machine> machine, Machine::load(bytes.assume_value()));
+  BATON_TRY_ASSIGN(const std::vector<std::byte> executable, std::move(bytes));
+  BATON_TRY_ASSIGN(std::shared_ptr<Machine> machine, Machine::load(executable));
   return Workload{std::string(name), [machine](uint64_t turns) {
                     const Result<void> result = machine->run(static_cast<int64_t>(turns));
                     BATON_CHECK(result.has_value());  // the same program has just run

@@ -10,6 +10,7 @@
 
 #include "bytecode/vmasm/parser.h"
 #include "vm/call.h"
+#include "vm/value_data.h"
 
 namespace baton::vm::test {
 

@@ -28,7 +28,7 @@ TEST_CASE("passes have unique names, summaries and functions", "[pass-manager]")
   CHECK(findPass("no-such-pass") == nullptr);
 }
 
-TEST_CASE("-O0 is the mandatory passes, and every level has them", "[pass-manager]") {
+TEST_CASE("level 0 is the mandatory passes, and every level has them", "[pass-manager]") {
   for (const PassInfo* pass : pipelineOf(0)) CHECK(pass->isMandatory());
   for (int level = 0; level <= 3; ++level) {
     const std::vector<std::string> names = namesOf(pipelineOf(level));

@@ -182,6 +182,35 @@ TEST_CASE("declared extents hold, or are checked, or are errors") {
         Checks{"m == 4"});
 }
 
+TEST_CASE("declared results are checked at the ends of branches") {
+  // The call stays in tail position: what it gives is as declared.
+  const std::string text =
+      "def @main(%k: int32, %x: Tensor[(n, m), float32]) -> Tensor[(n, 8), float32] {\n"
+      "  if (%k == 0) { %x } else { @main(%k - 1, nn.relu(%x)) }\n"
+      "}";
+  CHECK(checksOf(text) == Checks{"m == 8"});
+  Program program = type(text);
+  const ir::Function& main = program.function("main");
+  const ir::Block& body = main.block(main.body);
+  REQUIRE(std::holds_alternative<ir::If>(body.bindings.back().rhs));
+  CHECK(body.result == ir::Atom(body.bindings.back().var));
+  const ir::Block& last = main.block(std::get<ir::If>(body.bindings.back().rhs).elseBlock);
+  CHECK(std::holds_alternative<ir::CallGlobal>(last.bindings.back().rhs));
+  CHECK(last.result == ir::Atom(last.bindings.back().var));
+  CHECK(resultOf(text) == "Tensor[(n, 8), float32]");
+}
+
+TEST_CASE("a declared result may name an extent, or ask for a multiple of one") {
+  CHECK(checksOf("def @main(%x: Tensor[(n, a), float32]) -> Tensor[(n, 4*m), float32] { %x }") ==
+        Checks{"floor_mod(a, 4) == 0"});
+  CHECK(checksOf("def @main(%x: Tensor[(n, a), float32]) -> Tensor[(n, m + 1), float32] { %x }") == Checks{});
+  CHECK(checksOf("def @main(%x: Tensor[(n, a), float32]) -> (Tensor[(m, a), float32], Tensor[(m, m), "
+                 "float32]) { (%x, %x) }") == Checks{"a == n"});
+  CHECK(type("def @main(%x: Tensor[(n, 6), float32]) -> Tensor[(n, 4*m), float32] { %x }")
+            .messages()
+            .find("the result of @main: dimension 1 is 6; 4*m is declared") != std::string::npos);
+}
+
 TEST_CASE("constraints are relied on") {
   CHECK(checksOf("def @main(%x: Tensor[(n, 4), float32], %y: Tensor[(m, 4), float32]) where n == m, n > 1 { "
                  "%x + %y }") == Checks{});

@@ -126,6 +126,33 @@ TEST_CASE("the result of a polymorphic function need not be declared") {
                  "def @twice[A](%f: fn (A) -> A, %x: A) { %f(%f(%x)) }") == "int32");
 }
 
+TEST_CASE("local functions may be polymorphic, inside each other too") {
+  const std::string text =
+      "def @main(%x: int32) {\n"
+      "  let %id = fn [A](%x: A) -> A { %x };\n"
+      "  let %two = fn [A, B](%a: A, %b: B) { let %swap = fn [C](%c: C) { (%c, %a) }; (%swap(%b), %id(%a)) "
+      "};\n"
+      "  let %count = fn [A](%n: int32, %v: A) -> A { if (%n == 0) { %v } else { %count(%n - 1, %v) } };\n"
+      "  let %none = fn [A](%v: A) { %v };\n"
+      "  (%id(%x), %id(True), %two(1f, %x), %two(%x, (1, 2)), %count(3, %x), %count(2, 1.5f))\n"
+      "}";
+  CHECK(resultOf(text) ==
+        "(int32, bool, ((int32, float32), float32), (((int32, int32), int32), int32), int32, float32)");
+  Program program = type(text);
+  std::vector<std::string> names;
+  const ir::Function& main = program.function("main");
+  for (const ir::Binding& binding : main.block(main.body).bindings)
+    if (std::holds_alternative<ir::Lambda>(binding.rhs)) names.push_back(main.var(binding.var).name);
+  CHECK(names == std::vector<std::string>{"id", "id", "id", "two", "two", "count", "count"});
+  // Captured variables and parameters of an outer polymorphic function.
+  CHECK(resultOf("def @main(%x: float32) { @pair(%x, 1) }\n"
+                 "def @pair[A, B](%a: A, %b: B) { let %with = fn [C](%c: C) { (%a, %c) }; (%with(%b), "
+                 "%with(%a)) }") == "((float32, int32), (float32, float32))");
+  CHECK(resultOf("def @main(%p: bool) { let %f = fn [A](%x: A) { match ((%x, 1)) { (%y, _) => { if (%p) { %y "
+                 "} else { %x } } } }; "
+                 "(%f(1), %f(2f)) }") == "(int32, float32)");
+}
+
 TEST_CASE("generics are rigid inside their function") {
   CHECK(messagesOf("def @main() { @f(1) }\ndef @f[A](%x: A) -> int32 { %x }") ==
         Messages{"2:5: the result of @f has type A; expected int32"});
