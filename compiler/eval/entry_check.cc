@@ -102,9 +102,11 @@ Result<void> EntryCheck::checkLater() {
   auto value = [&](DimSymbol symbol) { return extent(symbol); };
   for (const Later& each : later_) {
     BATON_TRY_ASSIGN(const int64_t expected, each.expr.evaluate(value));
-    if (expected != each.found)
-      return mismatch(each.name, fmt::format("dimension {} is {}; expected {} ({})", each.axis, each.found,
-                                             ir::print(module_, each.expr), expected));
+    if (expected == each.found) continue;
+    const std::string name =
+        each.expr.isConstant() ? "" : fmt::format(" ({})", ir::print(module_, each.expr));
+    return mismatch(each.name,
+                    fmt::format("dimension {} is {}; expected {}{}", each.axis, each.found, expected, name));
   }
   return success();
 }

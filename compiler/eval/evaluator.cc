@@ -341,7 +341,7 @@ Result<void> Evaluator::callOperator(const ir::Binding& binding, const ir::CallO
     inputs.push_back({tensor.dtype, tensor.shape, tensor.bytes.data()});
   }
   // Extents in attributes become numbers.
-  ir::Attrs attrs = call.attrs;
+  std::optional<ir::Attrs> numeric;
   for (const auto& [name, value] : call.attrs.entries())
     if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) {
       std::vector<DimExpr> numbers;
@@ -349,9 +349,11 @@ Result<void> Evaluator::callOperator(const ir::Binding& binding, const ir::CallO
         BATON_TRY_ASSIGN(const int64_t number, evaluate(dim));
         numbers.push_back(DimExpr::constant(number));
       }
-      attrs.set(name, std::move(numbers));
+      if (!numeric) numeric = call.attrs;
+      numeric->set(name, std::move(numbers));
     }
-  Result<std::vector<HostTensor>> outputs = ops::evaluateReference(*call.op, attrs, inputs);
+  Result<std::vector<HostTensor>> outputs =
+      ops::evaluateReference(*call.op, numeric ? *numeric : call.attrs, inputs);
   if (!outputs.has_value()) return located(std::move(outputs).assume_error());
   std::vector<Value> results;
   for (HostTensor& output : outputs.assume_value()) results.push_back(Value::tensor(std::move(output)));

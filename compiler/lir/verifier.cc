@@ -72,7 +72,7 @@ class Verifier {
                                 desc.operands[operand].of);
       } else if (kind == OperandKind::Target || kind == OperandKind::TargetList) {
         if (slot >= function_.blocks.size()) problem = fmt::format("block b{} does not exist", slot);
-      } else if (slot >= tableSize(kind)) {
+      } else if (kind != OperandKind::Imm64 && slot >= tableSize(kind)) {
         problem = fmt::format("index {} out of range: {} exist", slot, tableSize(kind));
       }
     });

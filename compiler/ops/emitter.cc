@@ -22,6 +22,8 @@ std::optional<int64_t> Emitter::constantOf(Value value) const {
   return static_cast<int64_t>(node.bits);
 }
 
+bool Emitter::isLoopVariable(Value value) const { return builder_.node(value.id()).op == Op::LoopVar; }
+
 DimExpr Emitter::toKernelSymbols(const DimExpr& expr) const {
   return expr.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
     const auto at = std::find(symbols_.begin(), symbols_.end(), symbol);
@@ -32,6 +34,15 @@ DimExpr Emitter::toKernelSymbols(const DimExpr& expr) const {
 
 Value Emitter::dim(const DimExpr& expr) {
   if (const std::optional<int64_t> constant = expr.asConstant()) return number(*constant);
+  std::vector<DimSymbol> used;
+  expr.collectSymbols(used);
+  const bool isKnown = std::all_of(used.begin(), used.end(), [&](DimSymbol symbol) {
+    return std::find(symbols_.begin(), symbols_.end(), symbol) != symbols_.end();
+  });
+  if (expr.isTooLarge() || !isKnown) {
+    hasFailed_ = true;
+    return number(0);
+  }
   const auto known = dims_.find(expr);
   if (known != dims_.end()) return known->second;
   const Value value = at(0, [&] { return builder_.dim(toKernelSymbols(expr)); });

@@ -24,8 +24,11 @@ class Emitter {
 
   loop::Value number(int64_t value) { return builder_.i64(value); }
   std::optional<int64_t> constantOf(loop::Value value) const;
-  /// An expression over the program's symbols, computed before all loops.
+  /// An expression over the program's symbols, computed before all loops. One that the kernel
+  /// cannot compute gives rubbish, and `hasFailed`.
   loop::Value dim(const DimExpr& expr);
+  bool hasFailed() const { return hasFailed_; }
+  bool isLoopVariable(loop::Value value) const;
   /// In terms of the descriptor's symbols.
   DimExpr toKernelSymbols(const DimExpr& expr) const;
 
@@ -91,6 +94,7 @@ class Emitter {
   std::map<uint32_t, uint64_t> watched_;           // LoopVar node to bit
   std::map<uint32_t, uint64_t> dependencies_;
   std::map<DimExpr, loop::Value> dims_;
+  bool hasFailed_ = false;
 };
 
 }  // namespace baton::ops

@@ -63,6 +63,7 @@ Result<Value> GroupEmission::element(TensorId tensor, std::span<const Value> giv
   if (bound_ && bound_->tensor == tensor &&
       std::equal(index.begin(), index.end(), bound_->index.begin(), bound_->index.end(), isSame))
     return bound_->value;
+  if (rowCaches_.count(tensor) != 0) return cachedElement(tensor, index);
   const size_t depth = emitter_.guarded(index);
   Emitter::Key key = elementKey(tensor, index);
   if (const std::optional<Value> known = emitter_.find(depth, key)) return *known;
@@ -73,6 +74,45 @@ Result<Value> GroupEmission::element(TensorId tensor, std::span<const Value> giv
   if (bound_) knownAt = emitter_.builder().depth();
   emitter_.remember(knownAt, std::move(key), value);
   return value;
+}
+
+/// Fills the row with a loop of its own, in the block of the row, when it is first read.
+Result<Value> GroupEmission::cachedElement(TensorId tensor, std::span<const Value> index) {
+  const RowCache cache = rowCaches_.at(tensor);
+  loop::Builder& builder = emitter_.builder();
+  if (!cache.isFilled) {
+    rowCaches_.erase(tensor);
+    const size_t rowDepth = emitter_.guarded(index.first(index.size() - 1));
+    const auto fill = [&]() -> Result<void> {
+      std::vector<Value> at(index.begin(), index.end());
+      at.back() = emitter_.beginLoop(loop::LoopKind::Vectorized, emitter_.dim(group_.dims(tensor).back()));
+      BATON_TRY_ASSIGN(const Value value, element(tensor, at));
+      builder.store(cache.buffer, at, value);
+      emitter_.end();
+      return success();
+    };
+    BATON_TRY(emitter_.at(rowDepth, fill));
+    rowCaches_[tensor] = {cache.buffer, true};
+  }
+  return emitter_.at(emitter_.guarded(index), [&] { return builder.load(cache.buffer, index); });
+}
+
+/// Whether an index is along the row at hand: of the element itself, or of a reduction.
+bool GroupEmission::isPlace(std::span<const Value> index) const {
+  if (index.size() != here_.size() || index.empty()) return false;
+  for (size_t axis = 0; axis + 1 < index.size(); ++axis)
+    if (!(index[axis].id() == here_[axis].id())) return false;
+  const Value last = index.back();
+  return last.id() == here_.back().id() || emitter_.isLoopVariable(last);
+}
+
+void GroupEmission::noteEvaluation(TensorId tensor, std::span<const Value> index) {
+  const OpDef& op = *group_.calls[group_.tensor(tensor).index].op;
+  static constexpr std::string_view kCostly[] = {"exp", "erf", "tanh", "sigmoid", "log"};
+  if (std::find(std::begin(kCostly), std::end(kCostly), op.name) == std::end(kCostly)) return;
+  EmissionNotes::RowUse& use = notes_.rowUses[tensor];
+  ++use.count;
+  use.isInRow &= isPlace(index) && group_.areEqual(group_.dims(tensor), hereExtents_);
 }
 
 Result<Value> GroupEmission::computedElement(TensorId tensor, std::span<const Value> index) {
@@ -98,7 +138,14 @@ Result<Value> GroupEmission::compute(TensorId id, std::span<const Value> index, 
       return Error(ErrorCode::Unsupported,
                    fmt::format("group {}: a constant tensor of several values has to be a parameter",
                                group_.descriptor.name));
-    case GroupTensor::Source::Result: return computeResult(tensor, index, depth);
+    case GroupTensor::Source::Result: {
+      if (evaluationLimit_ && !index.empty() && ++evaluations_[id] > *evaluationLimit_) {
+        notes_.repeated.insert(id);
+        return builder.constantBits(tensor.known.dtype, 0);
+      }
+      noteEvaluation(id, index);
+      return computeResult(tensor, index, depth);
+    }
   }
   return builder.boolean(false);
 }

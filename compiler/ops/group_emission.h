@@ -26,6 +26,15 @@ struct EmissionNotes {
   std::set<Reduction> reductions;
   /// Extents that are equal, or else the first one is 1.
   std::set<std::pair<DimExpr, DimExpr>> unknownBroadcasts;
+  /// Results that are computed at many indices: better stored.
+  std::set<TensorId> repeated;
+  /// Costly results of the extents at hand, and how often they were computed, as long as it
+  /// was along the row at hand (all but the last axis).
+  struct RowUse {
+    int count = 0;
+    bool isInRow = true;
+  };
+  std::map<TensorId, RowUse> rowUses;
   /// Inputs of the kernel that were read at another index than the one at hand.
   std::set<uint32_t> readElsewhere;
   std::set<uint32_t> readHere;
@@ -58,6 +67,14 @@ class GroupEmission final : public CallLowering {
   /// Whether extents that are not known to be equal are taken as equal, or for general use.
   void setAssumesEqual(bool assumesEqual) { assumesEqual_ = assumesEqual; }
 
+  /// Limits how often a result is computed (see EmissionNotes::repeated); for trials.
+  void setEvaluationLimit(int limit) { evaluationLimit_ = limit; }
+  /// From now on, rows of a tensor are computed once, into a buffer, before they are read.
+  void setRowCache(TensorId tensor, loop::BufferIndex buffer) { rowCaches_[tensor] = {buffer, false}; }
+  void clearRowCaches() { rowCaches_.clear(); }
+  /// An expression was met that cannot be computed in the kernel.
+  bool hasFailed() const { return emitter_.hasFailed(); }
+
   CallContext callContext(uint32_t call);
   EmissionNotes& notes() { return notes_; }
   const Group& group() const { return group_; }
@@ -68,6 +85,9 @@ class GroupEmission final : public CallLowering {
   Result<loop::Value> compute(TensorId tensor, std::span<const loop::Value> index, size_t depth);
   Result<loop::Value> computeResult(const GroupTensor& tensor, std::span<const loop::Value> index,
                                     size_t depth);
+  Result<loop::Value> cachedElement(TensorId tensor, std::span<const loop::Value> index);
+  void noteEvaluation(TensorId tensor, std::span<const loop::Value> index);
+  bool isPlace(std::span<const loop::Value> index) const;
   loop::Value loadInput(TensorId tensor, std::span<const loop::Value> index, size_t depth);
 
   const Group& group_;
@@ -85,6 +105,13 @@ class GroupEmission final : public CallLowering {
   std::vector<OpCall> opCalls_;                        // by call
   std::vector<std::unique_ptr<KnownDims>> relations_;  // by call
   bool assumesEqual_ = false;
+  std::optional<int> evaluationLimit_;
+  std::map<TensorId, int> evaluations_;
+  struct RowCache {
+    loop::BufferIndex buffer;
+    bool isFilled = false;
+  };
+  std::map<TensorId, RowCache> rowCaches_;
   EmissionNotes notes_;
 };
 

@@ -41,6 +41,8 @@ class GroupLowering {
 
  private:
   static constexpr int kScratch = -1;
+  /// A result that is needed at more indices for one element of another is stored.
+  static constexpr int kMostEvaluations = 4;
   struct Root {
     TensorId tensor;
     int output;  ///< number of the output, or kScratch
@@ -92,6 +94,7 @@ class GroupLowering {
   Result<EmissionNotes> probe(TensorId tensor, std::optional<TensorId> bound, double* cost = nullptr) const {
     const auto trial = emission(tensor);
     trial->setAssumesEqual(true);
+    trial->setEvaluationLimit(kMostEvaluations);
     Emitter& emitter = trial->emitter();
     const auto extents = group_.dims(tensor);
     std::vector<Value> index;
@@ -129,6 +132,8 @@ class GroupLowering {
   }
 
   void storeRepeated(TensorId root, const EmissionNotes& notes, bool isElsewhere) {
+    for (const TensorId tensor : notes.repeated)
+      if (tensor != root) store(tensor);
     for (const auto& reduction : notes.reductions) {
       if (group_.isScalar(reduction.result) || reduction.result == root) continue;
       if (isElsewhere || !prefixOf(root, reduction.dependencies)) store(reduction.result);
@@ -330,6 +335,11 @@ class GroupLowering {
     everReadElsewhere_.insert(emission_->notes().readElsewhere.begin(),
                               emission_->notes().readElsewhere.end());
     dropAliases();
+    if (emission_->hasFailed())
+      return Error(
+          ErrorCode::Unsupported,
+          fmt::format("group {}: a position or an extent cannot be computed from the operands' extents",
+                      group_.descriptor.name));
     LoweredKernel lowered{emission_->emitter().builder().take(), group_.scalarDims};
     for (const auto& [output, inputs] : aliases_) lowered.kernel.descriptor.outputs[output].mayAlias = inputs;
     BATON_TRY(loop::verify(lowered.kernel));
@@ -342,6 +352,7 @@ class GroupLowering {
     NestPlan plan;
     plan.cost = 0;
     std::set<std::pair<DimExpr, DimExpr>> unknown;
+    std::vector<TensorId> cached;
     for (const size_t root : step.roots) {
       double cost = 0;
       const bool isCopy = stored_.count(roots_[root].tensor) != 0 && stored_.at(roots_[root].tensor) != root;
@@ -358,9 +369,17 @@ class GroupLowering {
         cost *= 16;
       }
       plan.cost += cost;
+      if (step.roots.size() == 1)
+        for (const auto& [tensor, use] : notes.rowUses)
+          if (use.count > 1 && use.isInRow && tensor != first) cached.push_back(tensor);
       unknown.insert(notes.unknownBroadcasts.begin(), notes.unknownBroadcasts.end());
     }
-    if (unknown.empty()) return writeLoops(step, plan);
+    if (unknown.empty()) {
+      cacheRows(step, plan, cached);
+      BATON_TRY(writeLoops(step, plan));
+      emission_->clearRowCaches();
+      return success();
+    }
     // Extents that only may be equal mostly are; else some of them are 1.
     Emitter& emitter = emission_->emitter();
     Value areEqual = emitter.builder().boolean(true);
@@ -378,6 +397,27 @@ class GroupLowering {
     BATON_TRY(writeLoops(step, plan));
     emitter.end();
     return success();
+  }
+
+  /// Where reductions run over rows of a costly tensor, the rows are computed once: in the
+  /// output, when that has room for them, or in scratch.
+  void cacheRows(const Step& step, const NestPlan& plan, const std::vector<TensorId>& tensors) {
+    const Root& root = roots_[step.roots[0]];
+    const auto extents = group_.dims(root.tensor);
+    const bool hasRows = !extents.empty() && !group_.isOne(extents.back()) && !plan.isRowWise;
+    if (!hasRows) return;
+    loop::Builder& builder = emission_->emitter().builder();
+    bool isOutputFree = root.output != kScratch;
+    for (const TensorId tensor : tensors) {
+      if (isOutputFree && group_.dtype(tensor) == group_.dtype(root.tensor)) {
+        emission_->setRowCache(tensor, builder.output(static_cast<uint32_t>(root.output)));
+        isOutputFree = false;
+        continue;
+      }
+      std::vector<DimExpr> own;
+      for (const DimExpr& dim : group_.dims(tensor)) own.push_back(emission_->emitter().toKernelSymbols(dim));
+      emission_->setRowCache(tensor, builder.scratch(group_.dtype(tensor), std::move(own)));
+    }
   }
 
   Result<void> writeLoops(const Step& step, const NestPlan& plan) {

@@ -10,6 +10,7 @@
 #include "compiler/passes/fuse.h"
 #include "compiler/passes/inline.h"
 #include "compiler/passes/lift_lambdas.h"
+#include "compiler/passes/pack_weights.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/passes/prepare.h"
 #include "compiler/passes/simplify.h"
@@ -68,6 +69,10 @@ constexpr std::array kPasses = {
              .requires_ = Property::FlatMatches | Property::Joins | Property::Lifted,
              .establishes = Property::Fused,
              .run = fuse},
+    PassInfo{.name = "pack-weights",
+             .summary = "constant weights of matrix products in panels",
+             .level = 2,
+             .run = packWeights},
     // From -O3.
     PassInfo{.name = "specialise-calls",
              .summary = "copies of functions for known functions and weights as arguments",

@@ -1,19 +1,23 @@
 // run_program FILE...: runs whole programs in every way there is and compares the results,
 // bit for bit, with the evaluator's and with what the comments of the program expect.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 
 #include "case_file.h"
+#include "compiled_program.h"
 #include "compiler/eval/evaluator.h"
 #include "compiler/eval/text.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/verifier.h"
 #include "compiler/passes/pass_manager.h"
 #include "compiler/types/typing.h"
 #include "constant_inputs.h"
@@ -31,7 +35,8 @@ struct Outcome {
 
 class ProgramRunner {
  public:
-  ProgramRunner(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {}
+  ProgramRunner(std::string self, std::string name, std::string text)
+      : self_(std::move(self)), name_(std::move(name)), text_(std::move(text)) {}
   /// Number of failures, each reported.
   int run();
 
@@ -50,9 +55,20 @@ class ProgramRunner {
   /// Runs the pipeline of the level, evaluating as it goes.
   void checkLevel(const Run& run, int level, bool isConstant, const Outcome& oracle);
 
+  /// Compiles and runs the executable, in every way there is.
+  void checkCompiled(const Run& run, const Outcome& oracle);
+  std::vector<std::string> entries() const {
+    std::vector<std::string> names;
+    for (const Run& run : cases_.runs)
+      if (std::find(names.begin(), names.end(), run.entry) == names.end()) names.push_back(run.entry);
+    return names;
+  }
+
+  std::string self_;
   std::string name_;
   std::string text_;
   CaseFile cases_;
+  std::map<int, Result<CompiledProgram>> compiled_;  // by level
   int failures_ = 0;
 };
 
@@ -196,6 +212,10 @@ void ProgramRunner::checkLevel(const Run& run, int level, bool isConstant, const
     Result<void> result = pass->run(*module, context);
     if (!result.has_value()) return fail(run, at, result.assume_error().describe());
     if (diagnostics.hasErrors()) return fail(run, at, frontend::render(diagnostics, module->sources));
+    if (Result<void> verified = ir::verify(*module); !verified.has_value()) {
+      std::fputs(ir::print(*module).c_str(), stderr);
+      return fail(run, at, verified.assume_error().message());
+    }
     if (cases_.isOnce && i + 1 < pipeline.size()) continue;
     // What is printed is a program: names are bound where they are used.
     ir::Module again;
@@ -209,6 +229,50 @@ void ProgramRunner::checkLevel(const Run& run, int level, bool isConstant, const
       std::fputs(ir::print(*module).c_str(), stderr);
       return;
     }
+  }
+}
+
+void ProgramRunner::checkCompiled(const Run& run, const Outcome& oracle) {
+  // Inputs as values, in the order of the parameters.
+  frontend::Diagnostics diagnostics;
+  std::optional<ir::Module> module = typed(diagnostics);
+  const ir::Function& function = module->function(*module->findFunction(run.entry));
+  std::vector<std::string> inputs(function.params.size());
+  for (size_t i = 0; i < run.inputs.size(); ++i) {
+    Result<NamedValue> named = parseNamedValue(run.inputs[i]);
+    size_t at = i;
+    if (named.assume_value().name) {
+      const auto& names = function.entryNames;
+      at = static_cast<size_t>(std::find(names.begin(), names.end(), *named.assume_value().name) -
+                               names.begin());
+    }
+    inputs[at] = formatValue(named.assume_value().value);
+  }
+  auto outcome = [&](Result<std::string> result) -> Outcome {
+    if (!result.has_value())
+      return {std::nullopt, result.assume_error().describe(), result.assume_error().code()};
+    Result<TextValue> value = parseValue(result.assume_value());
+    if (!value.has_value())
+      return {std::nullopt, "unreadable result: " + result.assume_value(), ErrorCode::Internal};
+    return {std::move(value).assume_value(), {}, {}};
+  };
+  for (int level : {0, 1, 2, 3}) {
+    if (cases_.isOnce && level != 0 && level != 3) continue;
+    auto at = compiled_.find(level);
+    if (at == compiled_.end())
+      at = compiled_.emplace(level, compileProgram(name_, text_, level, entries())).first;
+    const std::string where = fmt::format("compiled with -O{}", level);
+    if (!at->second.has_value()) {
+      fail(run, where, at->second.assume_error().describe());
+      continue;
+    }
+    const CompiledProgram& program = at->second.assume_value();
+    checkSame(run, where, oracle, outcome(runCompiled(program, run.entry, inputs, false)));
+    if (level != 3) continue;
+    checkSame(run, where + ", kernels interpreted", oracle,
+              outcome(runCompiled(program, run.entry, inputs, true)));
+    checkSame(run, where + ", in a new process", oracle,
+              outcome(runInNewProcess(self_, program, run.entry, inputs)));
   }
 }
 
@@ -226,6 +290,7 @@ void ProgramRunner::checkRun(const Run& run) {
   if (failures_ != before) return;
   for (int level : {0, 1, 2, 3})
     if (!cases_.isOnce || level == 0 || level == 3) checkLevel(run, level, false, oracle);
+  checkCompiled(run, oracle);
   // An input that an entry refuses is no program error when it is built in.
   if (!run.fails && !cases_.isOnce) checkLevel(run, 3, true, oracle);
 }
@@ -268,6 +333,8 @@ int ProgramRunner::run() {
 }  // namespace baton::run
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--load")
+    return baton::run::loadAndRun(std::vector<std::string>(argv + 2, argv + argc));
   int failures = 0;
   for (int i = 1; i < argc; ++i) {
     std::ifstream file(argv[i]);
@@ -277,7 +344,7 @@ int main(int argc, char** argv) {
       std::fputs(fmt::format("cannot read {}\n", argv[i]).c_str(), stderr);
       return 2;
     }
-    failures += baton::run::ProgramRunner(argv[i], text.str()).run();
+    failures += baton::run::ProgramRunner(argv[0], argv[i], text.str()).run();
   }
   return failures == 0 ? 0 : 1;
 }

@@ -295,6 +295,16 @@ Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
 
 Outcome GroupProgram::interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs,
                                 const Outcome& expected) {
+  auto program = loop::InterpretedKernel::compile(lowered.kernel);
+  if (!program) return {{}, program.assume_error().message()};
+  return run(lowered, inputs, expected,
+             [&](const BatonKernelContext* context, void* const* buffers, int64_t* scalars) {
+               return program.assume_value().run(context, buffers, scalars);
+             });
+}
+
+Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor>& inputs,
+                          const Outcome& expected, const KernelRunner& kernel) {
   const KernelDescriptor& descriptor = lowered.kernel.descriptor;
   std::vector<const Tensor*> operands;
   std::vector<int64_t> scalarInputs;
@@ -341,11 +351,9 @@ Outcome GroupProgram::interpret(const LoweredKernel& lowered, const std::vector<
                 fmt::format("operand {} has another extent along axis {} than its descriptor says", i, axis)};
     }
   }
-  auto program = loop::InterpretedKernel::compile(lowered.kernel);
-  if (!program) return {{}, program.assume_error().message()};
   Host host;
   const BatonKernelContext context = host.context();
-  const int32_t status = program.assume_value().run(&context, buffers.data(), scalars.data());
+  const int32_t status = kernel(&context, buffers.data(), scalars.data());
   if (status != BATON_KERNEL_OK) {
     if (host.message == loop::InterpretedKernel::kIndexOutOfRange)
       return {

@@ -2,10 +2,12 @@
 // lowered to one kernel that is interpreted.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "baton/kernel_abi.h"
 #include "compiler/ir/ir.h"
 #include "compiler/ops/kernel_lowering.h"
 #include "compiler/ops/reference.h"
@@ -30,6 +32,8 @@ struct Outcome {
   std::vector<Tensor> results;
   std::optional<std::string> error;
 };
+
+using KernelRunner = std::function<int32_t(const BatonKernelContext*, void* const*, int64_t*)>;
 
 /// Handles of tensors of a program.
 using Handle = ir::Atom;
@@ -57,7 +61,10 @@ class GroupProgram {
   Result<LoweredKernel> lower(const LoweringOptions& options = {});
   /// Every operator by its reference version.
   Outcome evaluate(const std::vector<Tensor>& inputs);
-  /// The whole as one kernel in the interpreter. Result shapes are those of `evaluate`.
+  /// The whole as one kernel, by whatever runs it. Result shapes are those of `evaluate`.
+  Outcome run(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected,
+              const KernelRunner& kernel);
+  /// The same in the interpreter.
   Outcome interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected);
   /// Results of the shapes that the types say for these inputs.
   std::vector<Tensor> emptyResults(const std::vector<Tensor>& inputs);

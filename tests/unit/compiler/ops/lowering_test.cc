@@ -94,6 +94,62 @@ TEST_CASE("softmax and a normalisation are one kernel each, without scratch") {
   CHECK(norm.lower().value().kernel.scratch.empty());
 }
 
+TEST_CASE("rows of powers are computed once") {
+  Random random(23);
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    GroupProgram program;
+    program.result(program.call("nn.softmax", {program.param(dtype, {5, 40})}));
+    check(program, {random.tensor(dtype, {5, 40})});
+    const loop::Kernel kernel = program.lower().value().kernel;
+    // exp is two shifts by the mantissa's width; once, not twice.
+    const std::string text = loop::print(kernel);
+    size_t shifts = 0;
+    for (size_t at = text.find(" = shl "); at != std::string::npos; at = text.find(" = shl ", at + 1))
+      ++shifts;
+    CHECK(shifts == 3);
+    // Of f16 the powers stay f32, and the output has no room for them.
+    CHECK(kernel.scratch.size() == (dtype == DType::F16 ? 1 : 0));
+  }
+}
+
+TEST_CASE("what is needed at many indices is stored, not computed again and again") {
+  Random random(29);
+  GroupProgram program;
+  Handle x = program.param(DType::F32, {20});
+  const Handle a = program.param(DType::I32, {20});
+  const Handle b = program.param(DType::I32, {20});
+  for (int i = 0; i < 40; ++i)
+    x = program.call("maximum", {program.call("take", {x, a}), program.call("take", {x, b})});
+  program.result(x);
+  check(program, {random.tensor(DType::F32, {20}), random.integers(DType::I32, {20}, 0, 19),
+                  random.integers(DType::I32, {20}, 0, 19)});
+  CHECK(program.lower().value().kernel.nodes.size() < 5000);
+}
+
+TEST_CASE("groups have a greatest size") {
+  GroupProgram program;
+  Handle x = program.param(DType::F32, {3});
+  for (size_t i = 0; i < kMaxGroupSize; ++i) x = program.call("negative", {x});
+  program.result(x);
+  check(program, {tensorOf(DType::F32, {3}, {1, 2, 3})});
+  GroupProgram larger;
+  x = larger.param(DType::F32, {3});
+  for (size_t i = 0; i <= kMaxGroupSize; ++i) x = larger.call("negative", {x});
+  larger.result(x);
+  CHECK(larger.lower().error().message() == "group group: more than 256 operators");
+}
+
+TEST_CASE("constants of several values have to be parameters") {
+  GroupProgram program;
+  const Handle x = program.param(DType::F32, {2});
+  program.result(program.call("add", {x, program.constant(tensorOf(DType::F32, {2}, {1, 2}))}));
+  CHECK(program.lower().error().code() == ErrorCode::Unsupported);
+  GroupProgram splat;
+  const Handle y = splat.param(DType::F32, {2});
+  splat.result(splat.call("add", {y, splat.constant(tensorOf(DType::F32, {2}, {3, 3}))}));
+  CHECK(textOf(check(splat, {tensorOf(DType::F32, {2}, {1, 2})}).results[0]) == "4 5");
+}
+
 TEST_CASE("a reduction that would be repeated is stored") {
   Random random(13);
   GroupProgram program;

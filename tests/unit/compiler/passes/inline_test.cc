@@ -157,6 +157,34 @@ def @main(%x: Tensor[(n, 2), float32], %i: int32) -> Tensor[(n, 2), float32] {
   CHECK_FALSE(program.module.findFunction("cell").has_value());
 }
 
+TEST_CASE("a constant weight is packed once for all its products", "[pack-weights]") {
+  Program program(R"(
+def @main(%x: Tensor[(n, 3), float32]) -> (Tensor[(n, 100), float32], Tensor[(n, 100), float32], Tensor[(n, 4), float32]) {
+  let %w = zeros(shape=[100, 3], dtype="float32");
+  (nn.dense(%x, %w), nn.dense(tanh(%x), %w), nn.dense(%x, zeros(shape=[4, 3], dtype="float32")))
+})");
+  program.run({"fold-constants", "dead-code", "pack-weights", "dead-functions"});
+  const std::string text = program.text("main");
+  CHECK(occurrences(text, "nn.dense_packed(") == 2);
+  CHECK(occurrences(text, "units=100") == 2);
+  // Four rows would be mostly filling.
+  CHECK(occurrences(text, "nn.dense(") == 1);
+  size_t panels = 0;
+  for (const ir::Constant& constant : program.module.constants)
+    if (constant.shape == std::vector<int64_t>{2, 3, 64}) ++panels;
+  CHECK(panels == 1);
+}
+
+TEST_CASE("a weight that only the run knows is not packed", "[pack-weights]") {
+  Program program(R"(
+param @w : Tensor[(100, 3), float32] = "w"
+def @main(%x: Tensor[(n, 3), float32], %v: Tensor[(100, 3), float32]) -> (Tensor[(n, 100), float32], Tensor[(n, 100), float32]) {
+  (nn.dense(%x, %v), nn.dense(%x, @w))
+})");
+  program.run({"pack-weights"});
+  CHECK(occurrences(program.text("main"), "nn.dense(") == 2);
+}
+
 TEST_CASE("copies without end stop at a limit", "[specialise-calls]") {
   Program program(R"(
 def @f(%g: fn (int32) -> int32, %n: int32) -> int32 {

@@ -1,0 +1,47 @@
+#include "compiler/passes/pack_weights.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "compiler/ir/op.h"
+#include "compiler/ir/walk.h"
+#include "compiler/ops/packed_weight.h"
+
+namespace baton::passes {
+namespace {
+
+/// Narrower weights would be mostly filling.
+constexpr int64_t kMinRows = 16;
+
+}  // namespace
+
+Result<void> packWeights(ir::Module& module, PassContext&) {
+  const ops::OpDef* packedOp = ops::OpRegistry::instance().find("nn.dense_packed");
+  BATON_CHECK(packedOp != nullptr);
+  std::map<ir::ConstantId, ir::ConstantId> packed;
+  for (ir::Function& function : module.functions)
+    for (ir::BlockId id : ir::blocksInOrder(function, function.body))
+      for (ir::Binding& binding : function.block(id).bindings) {
+        auto* call = std::get_if<ir::CallOp>(&binding.rhs);
+        if (call == nullptr || call->op->name != "nn.dense" || !call->args[1].isConstant()) continue;
+        const ir::ConstantId weight = call->args[1].constant();
+        const ir::Constant& constant = module.constant(weight);
+        if (constant.isExternal() || constant.shape[0] < kMinRows) continue;
+        const int64_t rows = constant.shape[0];
+        auto at = packed.find(weight);
+        if (at == packed.end()) {
+          BATON_TRY_ASSIGN(ir::Constant panels, ops::packDenseWeight(constant));
+          // It is no constant of the weights file any more.
+          if (!panels.name.empty()) panels.name += "_packed";
+          panels.externalKey.clear();
+          at = packed.emplace(weight, module.addConstant(std::move(panels))).first;
+        }
+        ir::Attrs attrs;
+        attrs.set("units", rows);
+        if (const ir::AttrValue* type = call->attrs.find("out_dtype")) attrs.set("out_dtype", *type);
+        *call = ir::CallOp{packedOp, std::move(attrs), {call->args[0], at->second}};
+      }
+  return success();
+}
+
+}  // namespace baton::passes

@@ -1,0 +1,482 @@
+#include "tests/unit/compiler/ops/operator_cases.h"
+
+#include <functional>
+#include <map>
+
+#include "compiler/ops/packed_weight.h"
+
+namespace baton::ops::test {
+
+using Ints = std::vector<int64_t>;
+
+namespace {
+
+const std::vector<DType> kFloats = {DType::F32, DType::F32, DType::F64, DType::F16, DType::BF16};
+const std::vector<DType> kIntegers = {DType::I8, DType::I16, DType::I32, DType::I64,
+                                      DType::U8, DType::U16, DType::U32, DType::U64};
+const std::vector<DType> kNumeric = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::I32,
+                                     DType::I64, DType::U8,  DType::U64, DType::I16,  DType::U32};
+const std::vector<DType> kAny = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8,  DType::I32,
+                                 DType::I64, DType::U8,  DType::U64, DType::I16,  DType::Bool};
+
+const std::vector<DType>& typesOf(DTypeClass types) {
+  static const std::vector<DType> bools = {DType::Bool};
+  static const std::vector<DType> indices = {DType::I32, DType::I64};
+  static const std::vector<DType> bits = {DType::Bool, DType::I8, DType::I32,
+                                          DType::I64,  DType::U8, DType::U64};
+  switch (types) {
+    case DTypeClass::Any: return kAny;
+    case DTypeClass::Numeric: return kNumeric;
+    case DTypeClass::Float: return kFloats;
+    case DTypeClass::Integer: return kIntegers;
+    case DTypeClass::BoolOrInteger: return bits;
+    case DTypeClass::Bool: return bools;
+    case DTypeClass::Index: return indices;
+  }
+  return kAny;
+}
+
+/// A shape that broadcasts with `shape`: some axes 1, some leading ones missing.
+std::vector<int64_t> broadcastable(Random& random, const std::vector<int64_t>& shape) {
+  std::vector<int64_t> out(
+      shape.begin() + (shape.empty() ? 0 : random.between(0, static_cast<int64_t>(shape.size()))),
+      shape.end());
+  if (random.chance(50)) out = shape;
+  for (int64_t& extent : out)
+    if (random.chance(25)) extent = 1;
+  return out;
+}
+
+int64_t anyAxis(Random& random, size_t rank) {
+  return random.between(-static_cast<int64_t>(rank), static_cast<int64_t>(rank) - 1);
+}
+
+void addAxes(Random& random, Case& c, size_t rank) {
+  if (random.chance(75)) {
+    Ints axes;
+    for (size_t axis = 0; axis < rank; ++axis)
+      if (random.chance(50))
+        axes.push_back(static_cast<int64_t>(axis) - (random.chance(30) ? static_cast<int64_t>(rank) : 0));
+    c.attrs.set("axis", axes);
+  }
+  c.attrs.set("keepdims", random.chance(50));
+  c.attrs.set("exclude", random.chance(20));
+}
+
+std::vector<DimExpr> dims(const std::vector<int64_t>& values) {
+  std::vector<DimExpr> out;
+  for (const int64_t value : values) out.push_back(DimExpr::constant(value));
+  return out;
+}
+
+Case makeReshape(Random& random) {
+  const DType dtype = random.pick(kAny);
+  std::vector<int64_t> shape = random.shape(0, 4);
+  std::vector<int64_t> target;
+  int64_t count = 1;
+  for (const int64_t extent : shape) count *= extent;
+  // Factors of the count, in any order.
+  for (const int64_t factor : {2, 3, 5, 7})
+    if (count > 0 && count % factor == 0 && random.chance(60)) {
+      target.push_back(factor);
+      count /= factor;
+    }
+  target.insert(target.begin() + random.between(0, static_cast<int64_t>(target.size())), count);
+  Case c{{random.tensor(dtype, shape)}, {}};
+  if (random.chance(50) && count > 0) {
+    for (int64_t& extent : target)
+      if (extent == count) {
+        extent = -1;
+        break;
+      }
+  }
+  c.attrs.set("newshape", dims(target));
+  c.attrs.set("allowzero", count == 0);
+  return c;
+}
+
+Case makeSlice(Random& random) {
+  const std::vector<int64_t> shape = random.shape(0, 4);
+  Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+  std::vector<int64_t> begin;
+  std::vector<int64_t> end;
+  Ints strides;
+  for (const int64_t extent : shape) {
+    begin.push_back(random.between(-extent - 2, extent + 2));
+    end.push_back(random.chance(20) ? random.pick<int64_t>({INT64_MAX, INT64_MIN})
+                                    : random.between(-extent - 2, extent + 2));
+    strides.push_back(random.pick<int64_t>({1, 1, 2, 3, -1, -2}));
+  }
+  c.attrs.set("begin", dims(begin));
+  c.attrs.set("end", dims(end));
+  c.attrs.set("strides", strides);
+  return c;
+}
+
+/// By name of the operator; elementwise ones are made from their records.
+std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
+  std::map<std::string, std::function<Case(Random&)>, std::less<>> out;
+  out["cast"] = [](Random& random) {
+    Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
+    c.attrs.set("dtype", random.pick(kAny));
+    return c;
+  };
+  out["cast_like"] = [](Random& random) {
+    return Case{{random.tensor(random.pick(kAny), random.shape(0, 3)), random.tensor(random.pick(kAny), {2})},
+                {}};
+  };
+  out["reinterpret"] = [](Random& random) {
+    const std::vector<std::vector<DType>> sizes = {{DType::I8, DType::U8},
+                                                   {DType::F16, DType::BF16, DType::I16, DType::U16},
+                                                   {DType::F32, DType::I32, DType::U32},
+                                                   {DType::F64, DType::I64, DType::U64}};
+    const std::vector<DType>& types = random.pick(sizes);
+    Case c{{random.tensor(random.pick(types), random.shape(0, 3))}, {}};
+    c.attrs.set("dtype", random.pick(types));
+    return c;
+  };
+  out["clip"] = [](Random& random) {
+    Case c{{random.tensor(random.pick(kNumeric), random.shape(0, 3))}, {}};
+    c.attrs.set("a_min", static_cast<double>(random.between(-9, 3)));
+    c.attrs.set("a_max", static_cast<double>(random.between(-3, 9)) + 0.3);
+    return c;
+  };
+  out["where"] = [](Random& random) {
+    const DType dtype = random.pick(kAny);
+    const std::vector<int64_t> shape = random.shape(0, 4);
+    return Case{{random.tensor(DType::Bool, broadcastable(random, shape)),
+                 random.tensor(dtype, broadcastable(random, shape)),
+                 random.tensor(dtype, broadcastable(random, shape))},
+                {}};
+  };
+  for (const std::string name : {"sum", "prod", "max", "min", "mean", "argmax", "argmin", "all", "any"})
+    out[name] = [name](Random& random) {
+      const OpDef* op = OpRegistry::instance().find(name);
+      const std::vector<int64_t> shape = random.chance(5) ? std::vector<int64_t>{9000} : random.shape(0, 4);
+      Case c{{random.tensor(random.pick(typesOf(op->inputs[0].types)), shape)}, {}};
+      addAxes(random, c, shape.size());
+      return c;
+    };
+  for (const std::string name : {"nn.softmax", "nn.log_softmax"})
+    out[name] = [](Random& random) {
+      const std::vector<int64_t> shape = random.shape(1, 4);
+      Case c{{random.tensor(random.pick(kFloats), shape)}, {}};
+      c.attrs.set("axis", random.chance(60) ? -1 : anyAxis(random, shape.size()));
+      return c;
+    };
+  out["nn.bias_add"] = [](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    const std::vector<int64_t> shape = random.shape(1, 4);
+    const int64_t axis = anyAxis(random, shape.size());
+    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis);
+    Case c{{random.tensor(dtype, shape), random.tensor(dtype, {shape[at]})}, {}};
+    c.attrs.set("axis", axis);
+    return c;
+  };
+  const auto outType = [](Random& random, Case& c, DType dtype) {
+    if (dtype == DType::I8 && random.chance(50)) c.attrs.set("out_dtype", DType::I32);
+    if (dtype == DType::F16 && random.chance(50)) c.attrs.set("out_dtype", DType::F32);
+  };
+  out["nn.dense"] = [outType](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    std::vector<int64_t> shape = random.shape(0, 3);
+    const int64_t inner = random.pick<int64_t>({0, 1, 3, 8, 33});
+    const int64_t units = random.pick<int64_t>({0, 1, 5, 16, 63, 64, 65, 130});
+    shape.push_back(inner);
+    Case c{{random.tensor(dtype, shape), random.tensor(dtype, {units, inner})}, {}};
+    if (random.chance(50)) c.attrs.set("units", units);
+    outType(random, c, dtype);
+    return c;
+  };
+  out["nn.dense_packed"] = [outType](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    std::vector<int64_t> shape = random.shape(0, 3);
+    const int64_t inner = random.pick<int64_t>({0, 1, 3, 33});
+    const int64_t units = random.pick<int64_t>({0, 1, 5, 63, 64, 65, 128, 130});
+    shape.push_back(inner);
+    const Tensor weight = random.tensor(dtype, {units, inner});
+    const ir::Constant packed = packDenseWeight({dtype, weight.shape, weight.bytes, "", ""}).value();
+    Case c{{random.tensor(dtype, shape), {dtype, packed.shape, packed.bytes}}, {}};
+    c.attrs.set("units", units);
+    outType(random, c, dtype);
+    return c;
+  };
+  out["nn.matmul"] = [outType](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    const bool a = random.chance(40);
+    const bool b = random.chance(50);
+    const int64_t rows = random.pick<int64_t>({0, 1, 2, 5, 6, 7, 13, 100});
+    const int64_t inner = random.pick<int64_t>({0, 1, 4, 17});
+    const int64_t columns = random.pick<int64_t>({1, 3, 64, 70});
+    std::vector<int64_t> left = random.chance(70) ? std::vector<int64_t>{} : std::vector<int64_t>{2};
+    left.insert(left.end(), {a ? inner : rows, a ? rows : inner});
+    if (!a && random.chance(10)) left = {inner};
+    Case c{{random.tensor(dtype, left), random.tensor(dtype, b ? std::vector<int64_t>{columns, inner}
+                                                               : std::vector<int64_t>{inner, columns})},
+           {}};
+    c.attrs.set("transpose_a", a);
+    c.attrs.set("transpose_b", b);
+    outType(random, c, dtype);
+    return c;
+  };
+  out["nn.batch_matmul"] = [outType](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    const bool a = random.chance(30);
+    const bool b = random.chance(60);
+    const int64_t batch = random.pick<int64_t>({0, 1, 2, 3});
+    const int64_t rows = random.pick<int64_t>({1, 2, 5, 9});
+    const int64_t inner = random.pick<int64_t>({0, 1, 4, 17});
+    const int64_t columns = random.pick<int64_t>({1, 3, 66});
+    const int64_t batchA = random.chance(25) ? 1 : batch;
+    const int64_t batchB = random.chance(25) ? 1 : batch;
+    Case c{{random.tensor(dtype, a ? std::vector<int64_t>{batchA, inner, rows}
+                                   : std::vector<int64_t>{batchA, rows, inner}),
+            random.tensor(dtype, b ? std::vector<int64_t>{batchB, columns, inner}
+                                   : std::vector<int64_t>{batchB, inner, columns})},
+           {}};
+    c.attrs.set("transpose_a", a);
+    c.attrs.set("transpose_b", b);
+    outType(random, c, dtype);
+    return c;
+  };
+  out["reshape"] = makeReshape;
+  out["transpose"] = [](Random& random) {
+    const std::vector<int64_t> shape = random.shape(0, 5);
+    Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+    if (random.chance(80)) {
+      Ints axes;
+      for (size_t axis = 0; axis < shape.size(); ++axis)
+        axes.insert(axes.begin() + random.between(0, static_cast<int64_t>(axis)), static_cast<int64_t>(axis));
+      c.attrs.set("axes", axes);
+    }
+    return c;
+  };
+  out["expand_dims"] = [](Random& random) {
+    const std::vector<int64_t> shape = random.shape(0, 3);
+    Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+    c.attrs.set("axis",
+                random.between(-static_cast<int64_t>(shape.size()) - 1, static_cast<int64_t>(shape.size())));
+    c.attrs.set("num_newaxis", random.between(0, 2));
+    return c;
+  };
+  out["squeeze"] = [](Random& random) {
+    std::vector<int64_t> shape = random.shape(0, 4);
+    Ints axes;
+    for (size_t axis = 0; axis < shape.size(); ++axis)
+      if (random.chance(40)) {
+        shape[axis] = 1;
+        axes.push_back(static_cast<int64_t>(axis));
+      }
+    Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+    c.attrs.set("axis", axes);
+    return c;
+  };
+  out["reverse"] = [](Random& random) {
+    const std::vector<int64_t> shape = random.shape(1, 4);
+    Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+    c.attrs.set("axis", anyAxis(random, shape.size()));
+    return c;
+  };
+  for (const std::string name : {"concatenate", "stack"})
+    out[name] = [name](Random& random) {
+      const DType dtype = random.pick(kAny);
+      const bool joins = name == "concatenate";
+      std::vector<int64_t> shape = random.shape(joins ? 1 : 0, 3);
+      const auto rank = static_cast<int64_t>(shape.size());
+      const int64_t axis = joins ? anyAxis(random, shape.size()) : random.between(-rank - 1, rank);
+      Case c;
+      for (int64_t i = random.between(1, 4); i > 0; --i) {
+        if (joins)
+          shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = random.pick<int64_t>({0, 1, 2, 5});
+        c.inputs.push_back(random.tensor(dtype, shape));
+      }
+      c.attrs.set("axis", axis);
+      return c;
+    };
+  out["split"] = [](Random& random) {
+    std::vector<int64_t> shape = random.shape(1, 3);
+    const int64_t axis = anyAxis(random, shape.size());
+    int64_t& extent = shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis)];
+    Case c;
+    if (random.chance(50)) {
+      const int64_t sections = random.between(1, 4);
+      extent = sections * random.between(0, 5);
+      c.attrs.set("indices_or_sections", sections);
+    } else {
+      extent = random.between(0, 9);
+      Ints positions;
+      for (int64_t at = 0; (at = random.between(at, extent + 1)) <= extent && positions.size() < 4;)
+        positions.push_back(at);
+      c.attrs.set("indices_or_sections", positions);
+    }
+    c.attrs.set("axis", axis);
+    c.inputs = {random.tensor(random.pick(kAny), shape)};
+    return c;
+  };
+  out["strided_slice"] = makeSlice;
+  out["broadcast_to"] = [](Random& random) {
+    const std::vector<int64_t> shape = random.shape(0, 4);
+    Case c{{random.tensor(random.pick(kAny), broadcastable(random, shape))}, {}};
+    c.attrs.set("shape", dims(shape));
+    return c;
+  };
+  out["repeat"] = [](Random& random) {
+    const std::vector<int64_t> shape = random.shape(0, 3);
+    Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+    c.attrs.set("repeats", random.between(0, 3));
+    if (!shape.empty() && random.chance(70)) c.attrs.set("axis", anyAxis(random, shape.size()));
+    return c;
+  };
+  out["tile"] = [](Random& random) {
+    Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
+    std::vector<int64_t> reps;
+    for (int64_t i = random.between(0, 4); i > 0; --i) reps.push_back(random.pick<int64_t>({0, 1, 1, 2, 3}));
+    c.attrs.set("reps", dims(reps));
+    return c;
+  };
+  out["take"] = [](Random& random) {
+    std::vector<int64_t> shape = random.shape(1, 3);
+    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+    const std::vector<int64_t> indices = random.shape(0, 2);
+    const std::string mode = random.pick<std::string>({"clip", "wrap", "fast"});
+    Case c{{random.tensor(random.pick(kAny), shape)}, {}};
+    c.attrs.set("mode", mode);
+    int64_t extent = 1;
+    if (random.chance(75)) {
+      const int64_t axis = anyAxis(random, shape.size());
+      c.attrs.set("axis", axis);
+      extent = shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis)];
+    } else {
+      for (const int64_t own : shape) extent *= own;
+    }
+    const bool fails = random.chance(10);
+    const DType type = random.pick(kIntegers);
+    const int64_t low = isUnsignedInt(type) ? 0 : mode == "fast" && !fails ? -extent : -2 * extent;
+    c.inputs.push_back(
+        random.integers(type, indices, std::max<int64_t>(low, -128),
+                        std::min<int64_t>(mode == "fast" && !fails ? extent - 1 : 2 * extent, 127)));
+    return c;
+  };
+  out["gather"] = [](Random& random) {
+    std::vector<int64_t> shape = random.shape(1, 3);
+    for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+    const int64_t axis = anyAxis(random, shape.size());
+    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis);
+    std::vector<int64_t> indices = shape;
+    indices[at] = random.between(0, 4);
+    Case c{{random.tensor(random.pick(kAny), shape),
+            random.integers(random.pick<DType>({DType::I32, DType::I64}), indices, -shape[at],
+                            shape[at] - (random.chance(90) ? 1 : 0))},
+           {}};
+    c.attrs.set("axis", axis);
+    return c;
+  };
+  out["one_hot"] = [](Random& random) {
+    const std::vector<int64_t> shape = random.shape(0, 2);
+    const DType dtype = random.pick(kAny);
+    Case c{{random.integers(random.pick(kIntegers), shape, 0, 6), random.tensor(dtype, {}),
+            random.tensor(dtype, {})},
+           {}};
+    c.attrs.set("depth", random.between(0, 5));
+    c.attrs.set("axis",
+                random.between(-static_cast<int64_t>(shape.size()) - 1, static_cast<int64_t>(shape.size())));
+    if (random.chance(50)) c.attrs.set("dtype", random.pick(kAny));
+    return c;
+  };
+  for (const std::string name : {"zeros", "ones"})
+    out[name] = [](Random& random) {
+      Case c;
+      c.attrs.set("shape", dims(random.shape(0, 3)));
+      c.attrs.set("dtype", random.pick(kAny));
+      return c;
+    };
+  out["full"] = [](Random& random) {
+    Case c{{random.tensor(random.pick(kAny), {})}, {}};
+    c.attrs.set("shape", dims(random.shape(0, 3)));
+    if (random.chance(50)) c.attrs.set("dtype", random.pick(kAny));
+    return c;
+  };
+  out["full_like"] = [](Random& random) {
+    return Case{{random.tensor(random.pick(kAny), random.shape(0, 3)), random.tensor(random.pick(kAny), {})},
+                {}};
+  };
+  out["arange"] = [](Random& random) {
+    const DType dtype = random.pick(kNumeric);
+    const int64_t least = isUnsignedInt(dtype) ? 1 : -9;
+    int64_t step = random.between(least, 9);
+    if (step == 0) step = 1;
+    Case c{{random.integers(dtype, {}, least, 20), random.integers(dtype, {}, least, 20),
+            random.integers(dtype, {}, step, step)},
+           {},
+           std::vector<bool>(3, isFloat(dtype) || random.chance(50))};
+    if (random.chance(30)) c.attrs.set("dtype", random.pick(kNumeric));
+    return c;
+  };
+  out["shape_of"] = [](Random& random) {
+    Case c{{random.tensor(random.pick(kAny), random.shape(0, 4))}, {}};
+    c.attrs.set("dtype", random.pick<DType>({DType::I32, DType::I64}));
+    return c;
+  };
+  return out;
+}
+
+Case makeElementwise(Random& random, const OpDef& op) {
+  const DType dtype = random.pick(typesOf(op.inputs[0].types));
+  const std::vector<int64_t> shape = random.chance(5) ? std::vector<int64_t>{2000} : random.shape(0, 5);
+  Case c;
+  for (size_t i = 0; i < op.inputs.size(); ++i)
+    c.inputs.push_back(random.tensor(dtype, op.inputs.size() == 1 ? shape : broadcastable(random, shape)));
+  return c;
+}
+
+}  // namespace
+
+Case makeCase(const OpDef& op, uint64_t round) {
+  static const auto special = makers();
+  Random random(std::hash<std::string_view>()(op.name) + round * 7919);
+  const auto maker = special.find(op.name);
+  return maker != special.end() ? maker->second(random) : makeElementwise(random, op);
+}
+
+std::string describe(const OpDef& op, const Case& c) {
+  std::string attrs(op.name);
+  for (const auto& [name, value] : c.attrs.entries()) {
+    attrs += " " + name;
+    if (const auto* number = std::get_if<int64_t>(&value)) attrs += "=" + std::to_string(*number);
+    if (const auto* flag = std::get_if<bool>(&value)) attrs += *flag ? "=True" : "=False";
+    if (const auto* list = std::get_if<Ints>(&value))
+      for (const int64_t number : *list) attrs += " " + std::to_string(number);
+  }
+  for (const Tensor& input : c.inputs) {
+    attrs += "\n" + std::string(dtypeName(input.dtype)) + "(";
+    for (const int64_t extent : input.shape) attrs += std::to_string(extent) + ",";
+    attrs += ")";
+  }
+  return attrs;
+}
+
+void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic) {
+  GroupProgram& program = prepared.program;
+  std::vector<Tensor>& inputs = prepared.inputs;
+  std::vector<Handle> args;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const Tensor& input = c.inputs[i];
+    if (i < c.isConstant.size() && c.isConstant[i]) {
+      args.push_back(program.constant(input));
+      continue;
+    }
+    std::vector<DimExpr> extents;
+    for (size_t axis = 0; axis < input.shape.size(); ++axis)
+      extents.push_back(isSymbolic ? program.symbol("n") : DimExpr::constant(input.shape[axis]));
+    std::optional<std::vector<DimExpr>> values;
+    if (i < 32 && (op.valueInputs >> i & 1) != 0) values = {{program.symbol("v")}};
+    args.push_back(program.param(input.dtype, std::move(extents), std::move(values)));
+    inputs.push_back(input);
+  }
+  for (const Handle& result : program.calls(op.name, args, c.attrs)) program.result(result);
+  if (program.typeError()) return;
+  prepared.expected = program.evaluate(inputs);
+  prepared.broken = program.checkObligations(inputs);
+}
+
+}  // namespace baton::ops::test

@@ -1,0 +1,36 @@
+// Random calls of every operator.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/ir/op.h"
+#include "tests/unit/compiler/ops/group_program.h"
+#include "tests/unit/compiler/ops/random_tensors.h"
+
+namespace baton::ops::test {
+
+/// One call: inputs by value, some of which are constants of the program.
+struct Case {
+  std::vector<Tensor> inputs;
+  ir::Attrs attrs;
+  std::vector<bool> isConstant = {};  ///< by input; shorter means no
+};
+
+/// `round` 0, 1, ... of an operator.
+Case makeCase(const OpDef& op, uint64_t round);
+/// For messages.
+std::string describe(const OpDef& op, const Case& c);
+
+/// The call as a program, with constants or symbols as extents, and what it gives.
+struct PreparedCase {
+  GroupProgram program;
+  std::vector<Tensor> inputs;         ///< of the program
+  std::optional<std::string> broken;  ///< an obligation that does not hold
+  Outcome expected;
+};
+/// Builds and evaluates. Check `program.typeError()` first.
+void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic);
+
+}  // namespace baton::ops::test
