@@ -11,6 +11,8 @@ namespace baton {
 
 /// Tensors that we allocate start on this boundary.
 inline constexpr size_t kTensorAlignment = 64;
+/// Chunks that an allocator asks its upstream for start on this boundary: a page of every CPU.
+inline constexpr size_t kChunkAlignment = 4096;
 
 struct MemoryStatistics {
   uint64_t inUseBytes = 0;     ///< handed out and not yet given back

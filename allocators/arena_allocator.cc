@@ -10,8 +10,6 @@ namespace baton {
 
 namespace {
 
-constexpr size_t kChunkAlignment = 4096;
-
 uint64_t addressOf(const void* data) { return reinterpret_cast<uintptr_t>(data); }
 
 }  // namespace

@@ -14,7 +14,6 @@ constexpr size_t kMinChunkPages = 64 * 1024 / kPageBytes;
 constexpr size_t kMaxChunkPages = 8 * 1024 * 1024 / kPageBytes;
 constexpr uint64_t kGrowthDivisor = 8;
 /// Chunks are whole pages of the machine.
-constexpr size_t kChunkAlignment = 4096;
 constexpr size_t kChunkUnit = kChunkAlignment / kPageBytes;
 constexpr size_t kRunsPerBlock = 64;
 

@@ -33,8 +33,6 @@ bool mentions(const DimExpr& expr, const Factor& atom) {
   return false;
 }
 
-DimExpr atomExpr(const Factor& atom) { return DimNormaliser::single({1, {atom}}); }
-
 }  // namespace
 
 /// Adds constraints to a copy of the knowledge; what one implies goes on a list.
@@ -330,7 +328,7 @@ class DimAssumption {
       if (facts.atom.opaque) {
         const DimOpaque& inner = *facts.atom.opaque;
         const DimExpr key = DimExpr::opaque(inner.op, prover.canonical(inner.a), prover.canonical(inner.b));
-        if (key != atomExpr(facts.atom)) {
+        if (key != DimNormaliser::atom(facts.atom)) {
           if (facts.equals) imply(key, Relation::Eq, *facts.equals);
           implyAll(key, facts);
           continue;

@@ -23,6 +23,7 @@ struct DimNormaliser {
   /// say what operation it was, should the result exceed the limits.
   static DimExpr make(std::vector<Term> terms, char tag, const DimExpr& a, const DimExpr& b);
   static DimExpr single(Term term);
+  static DimExpr atom(const Factor& factor) { return single({1, {factor}}); }
   static DimExpr tooLarge(char tag, const DimExpr& a, const DimExpr& b);
   /// One opaque term, as it stands.
   static DimExpr keep(DimOp op, const DimExpr& a, const DimExpr& b);

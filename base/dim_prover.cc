@@ -15,8 +15,6 @@ using Factor = DimExpr::Factor;
 
 DimExpr one() { return DimExpr::constant(1); }
 
-DimExpr atomExpr(const Factor& atom) { return DimNormaliser::single({1, {atom}}); }
-
 /// The factors of `term` without those of `divisor`, when it has them all.
 std::optional<std::vector<Factor>> withoutFactors(std::span<const Factor> term,
                                                   std::span<const Factor> divisor) {
@@ -169,7 +167,7 @@ DimExpr DimProver::resolve(DimOp op, const DimExpr& a, const DimExpr& b) const {
 }
 
 DimExpr DimProver::canonicalAtom(const Factor& atom) const {
-  DimExpr expr = atomExpr(atom);
+  DimExpr expr = DimNormaliser::atom(atom);
   if (atom.opaque) {
     const DimOpaque& inner = *atom.opaque;
     expr = resolve(inner.op, canonicalOnce(inner.a), canonicalOnce(inner.b));
@@ -289,7 +287,7 @@ bool DimProver::prove(const DimExpr& expr, Effort& effort) const {
   // A common factor: x * rest
   if (flat.terms().size() > 1) {
     for (const Factor& factor : flat.terms()[0].factors) {
-      const auto rest = dividesExactly(flat, atomExpr(factor));
+      const auto rest = dividesExactly(flat, DimNormaliser::atom(factor));
       if (!rest) continue;
       const DimInterval sign = interval(factor);
       if (sign.low >= 0 && prove(*rest, effort)) return true;
@@ -325,7 +323,8 @@ bool DimProver::prove(const DimExpr& expr, Effort& effort) const {
         for (const Term& other : flat.terms()) {
           DimExpr product = DimExpr::constant(other.coefficient);
           for (const Factor& each : other.factors)
-            product = product * (DimNormaliser::compare(each, factor) == 0 ? value : atomExpr(each));
+            product =
+                product * (DimNormaliser::compare(each, factor) == 0 ? value : DimNormaliser::atom(each));
           replaced = replaced + product;
         }
         effort.assumed.push_back(first ? upper - lower : lower - upper);

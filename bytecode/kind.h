@@ -13,20 +13,20 @@ namespace baton::bytecode {
 /// Of a tensor.
 inline constexpr uint8_t kMaxRank = 32;
 
-struct FunctionTag;
-struct KernelTag;
-struct ConstantTag;
-struct TypeTag;
-struct KindTag;
-struct SignatureTag;
-struct MessageTag;
-using FunctionIndex = StrongIndex<FunctionTag>;
-using KernelIndex = StrongIndex<KernelTag>;
-using ConstantIndex = StrongIndex<ConstantTag>;
-using TypeIndex = StrongIndex<TypeTag>;
-using KindIndex = StrongIndex<KindTag>;
-using SignatureIndex = StrongIndex<SignatureTag>;
-using MessageIndex = StrongIndex<MessageTag>;
+struct FunctionIndexTag;
+struct KernelIndexTag;
+struct ConstantIndexTag;
+struct TypeIndexTag;
+struct KindIndexTag;
+struct SignatureIndexTag;
+struct MessageIndexTag;
+using FunctionIndex = StrongIndex<FunctionIndexTag>;
+using KernelIndex = StrongIndex<KernelIndexTag>;
+using ConstantIndex = StrongIndex<ConstantIndexTag>;
+using TypeIndex = StrongIndex<TypeIndexTag>;
+using KindIndex = StrongIndex<KindIndexTag>;
+using SignatureIndex = StrongIndex<SignatureIndexTag>;
+using MessageIndex = StrongIndex<MessageIndexTag>;
 
 /// Values are on disk: append only.
 enum class KindTagValue : uint8_t {

@@ -9,6 +9,9 @@
 
 namespace baton {
 
+/// More axes than anybody has, few enough for any buffer sized by rank.
+inline constexpr size_t kMaxArrayRank = 64;
+
 struct Array {
   DType dtype = DType::F32;
   std::vector<int64_t> shape;    ///< empty for rank 0

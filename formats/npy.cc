@@ -17,8 +17,6 @@ namespace baton {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-/// More axes than anybody has, few enough for any buffer sized by rank.
-constexpr size_t kMaxRank = 64;
 
 struct Header {
   std::string descr;
@@ -112,7 +110,8 @@ class HeaderParser {
       at_ = static_cast<size_t>(end - text_.data());
       accept('L');  // Python 2 wrote long integers so
       values.push_back(value);
-      if (values.size() > kMaxRank) return malformed(fmt::format("more than {} dimensions", kMaxRank));
+      if (values.size() > kMaxArrayRank)
+        return malformed(fmt::format("more than {} dimensions", kMaxArrayRank));
       if (!accept(',') && peek() != ')') return malformed("expected , or ) after an extent");
     }
     return values;

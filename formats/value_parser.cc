@@ -14,8 +14,6 @@ namespace baton {
 
 namespace {
 
-constexpr size_t kMaxRank = 64;
-
 bool looksLikeNpy(std::span<const std::byte> bytes) {
   constexpr std::string_view kMagic = "\x93NUMPY";
   return bytes.size() >= kMagic.size() && std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) == 0;
@@ -366,7 +364,7 @@ std::optional<TensorTypeText> parseTensorType(std::string_view text) {
       if (status != std::errc()) return std::nullopt;
       size = static_cast<size_t>(end - text.data());
     }
-    if (size >= text.size() || text[size] != 'x' || type.shape.size() == kMaxRank) return std::nullopt;
+    if (size >= text.size() || text[size] != 'x' || type.shape.size() == kMaxArrayRank) return std::nullopt;
     type.shape.push_back(extent);
     text.remove_prefix(size + 1);
   }

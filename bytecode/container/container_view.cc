@@ -13,10 +13,6 @@ namespace baton::bytecode {
 
 namespace {
 
-Error malformed(std::string message, std::source_location where = std::source_location::current()) {
-  return Error(ErrorCode::Malformed, std::move(message), where);
-}
-
 constexpr const char* kWhatToDo =
     "compile the model again with this version, or use the version that wrote it";
 

@@ -11,6 +11,11 @@
 
 namespace baton::bytecode {
 
+/// A file that does not follow the format.
+inline Error malformed(std::string message, std::source_location where = std::source_location::current()) {
+  return Error(ErrorCode::Malformed, std::move(message), where);
+}
+
 /// Borrows the file. Header and table are copies, checked; section contents are not.
 class ContainerView {
  public:

@@ -17,10 +17,6 @@ namespace baton::bytecode {
 
 namespace {
 
-Error malformed(std::string message, std::source_location where = std::source_location::current()) {
-  return Error(ErrorCode::Malformed, std::move(message), where);
-}
-
 class Reader {
  public:
   Reader(const ContainerView& view, ReadOptions options, std::vector<std::unique_ptr<ByteStorage>>& storage)

@@ -16,6 +16,9 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 SYSTEM_INCLUDE = re.compile(r'^\s*#\s*include\s+<([^>]+)>', re.MULTILINE)
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
+# Headers that C programs include, too.
+C_HEADERS = ("include/baton/baton.h", "include/baton/compiler.h", "include/baton/dlpack.h", "include/baton/kernel_abi.h")
 # Top-level folders that may use anything and that nothing uses.
 LEAVES = ("tools", "tests", "benchmarks", "examples", "build", "docs", "cmake")
 
@@ -87,64 +90,77 @@ def check_rooms(root):
     return problems
 
 
+def first_included(root, files):
+    """What each of these sources includes before anything else."""
+    found = set()
+    for path in files:
+        match = ANY_INCLUDE.search((pathlib.Path(root) / path).read_text(errors="replace"))
+        if match:
+            found.add(match.group(1))
+    return found
+
+
+def syntax_check(command):
+    """The command of a compilation, to read a header from standard input instead."""
+    arguments = shlex.split(command)
+    start = next(i for i, a in enumerate(arguments) if re.search(r"(^|/)(c|g|clang)\+\+[-0-9.]*$", a))
+    kept = []
+    rest = iter(arguments[start:])
+    for argument in rest:
+        if argument in ("-o", "-c", "-MF", "-MT"):
+            next(rest)
+        elif argument not in ("-MD", "-MMD"):
+            kept.append(argument)
+    return kept + ["-fsyntax-only", "-Wno-pragma-once-outside-header"]
+
+
+def as_c(command):
+    kept = [a for a in command[1:] if not a.startswith("-std=") and a != "-fvisibility-inlines-hidden"]
+    return ["cc"] + kept + ["-x", "c", "-std=c99", "-"]
+
+
 def check_headers(root, build):
     commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
-    # Any C++ entry gives compiler and flags; a header of codegen needs codegen's.
-    def flags_for(path):
-        folder = str(pathlib.Path(root, path).parent)
-        best = None
-        for entry in commands:
-            file = entry["file"]
-            if not file.endswith(".cc"):
-                continue
-            if file.startswith(folder + "/"):
-                best = entry
-                break
-            if best is None and "/base/" in file:
-                best = entry
-        return best
+    rooms = json.loads((pathlib.Path(__file__).parent / "rooms.json").read_text())
 
-    def compile_one(path):
-        entry = flags_for(path)
-        arguments = shlex.split(entry["command"])
-        start = next(i for i, a in enumerate(arguments) if re.search(r"(^|/)(c\+\+|g\+\+|clang\+\+)[-0-9.]*$", a))
-        arguments = arguments[start:]
-        out = []
-        skip = False
-        for a in arguments:
-            if skip:
-                skip = False
-            elif a in ("-o", "-c", "-MF", "-MT"):
-                skip = True
-            elif a in ("-MD", "-MMD"):
-                pass
-            else:
-                out.append(a)
-        if path.endswith("_abi.h") or path in ("include/baton/baton.h", "include/baton/compiler.h", "include/baton/dlpack.h"):
-            kinds = [["-x", "c++"], ["-x", "c", "-std=c99"]]
-        else:
-            kinds = [["-x", "c++"]]
-        for kind in kinds:
-            flags = [a for a in out if not (kind[1] == "c" and (a.startswith("-std=") or a == "-fvisibility-inlines-hidden"))]
-            if kind[1] == "c":
-                flags[0] = "gcc"
-            result = subprocess.run(flags + ["-fsyntax-only", "-Wno-pragma-once-outside-header"] + kind + ["-"], input=f'#include "{path if not path.startswith("include/") else path[8:]}"\n',
-                                    text=True, capture_output=True, cwd=entry["directory"])
-            if result.returncode != 0:
-                return f"{path} does not compile on its own ({kind[1]}):\n{result.stderr[:1500]}"
-        return None
+    # One command per room: a header of codegen needs codegen's flags.
+    command_of = {}
+    for entry in commands:
+        room = room_of(os.path.relpath(entry["file"], root).replace(os.sep, "/"), rooms)
+        if room is None:  # a unity source lies in the build folder, in the folder of its target
+            room = room_of(os.path.relpath(entry["file"], build).replace(os.sep, "/"), rooms)
+        if room and not entry["file"].endswith(".c"):
+            command_of.setdefault(room, entry)
 
     # A room whose sources are not part of this build (the compiler's in a runtime-only one)
     # may lack what its headers need.
-    rooms = json.loads((pathlib.Path(__file__).parent / "rooms.json").read_text())
-    compiled = {room_of(os.path.relpath(entry["file"], root).replace(os.sep, "/"), rooms) for entry in commands}
-    with_sources = {room_of(p, rooms) for p in sources(root, (".cc",))}
-    left_out = with_sources - compiled
+    with_sources = {room_of(path, rooms) for path in sources(root, (".cc",))}
+    left_out = with_sources - set(command_of)
     headers = [p for p in sources(root, (".h", ".hpp")) if room_of(p, rooms) not in left_out]
     if not headers:
         return ["no headers found"]
+
+    # A header that a source includes first has been compiled on its own by the build, unless
+    # the build joins sources.
+    is_joined = any("/Unity/unity_" in entry["file"] for entry in commands)
+    proven = set() if is_joined else first_included(root, sources(root, (".cc",)))
+
+    def check(path):
+        entry = command_of.get(room_of(path, rooms)) or command_of["base"]
+        command = syntax_check(entry["command"])
+        name = path.removeprefix("include/")
+        checks = [] if path in proven else [("c++", command + ["-x", "c++", "-"])]
+        if path in C_HEADERS:
+            checks.append(("c", as_c(command)))
+        for language, arguments in checks:
+            result = subprocess.run(arguments, input=f'#include "{name}"\n', text=True, capture_output=True,
+                                    cwd=entry["directory"])
+            if result.returncode != 0:
+                return f"{path} does not compile on its own ({language}):\n{result.stderr[:1500]}"
+        return None
+
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [problem for problem in pool.map(compile_one, headers) if problem]
+        return [problem for problem in pool.map(check, headers) if problem]
 
 
 def check_links(commands):

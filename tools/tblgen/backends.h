@@ -8,6 +8,9 @@ class raw_ostream;
 
 namespace baton::tblgen {
 
+/// The first line of a generated file.
+void emitNotice(const char* source, llvm::raw_ostream& os);
+
 void emitOpcodes(llvm::RecordKeeper& records, llvm::raw_ostream& os);
 void emitInstructionViews(llvm::RecordKeeper& records, llvm::raw_ostream& os);
 void emitDescriptors(llvm::RecordKeeper& records, llvm::raw_ostream& os);

@@ -8,6 +8,8 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/ir/ir.h"
 #include "compiler/ir/op.h"
+#include "compiler/ir/printer.h"
+#include "compiler/ir/verifier.h"
 #include "compiler/types/typing.h"
 
 namespace baton::testing {
@@ -35,6 +37,15 @@ inline Program type(const std::string& text, const frontend::ParseOptions& optio
   Program program = parse(text, options);
   if (program.ok()) types::inferTypes(program.module, program.diagnostics);
   return program;
+}
+
+/// Type of the result of a function, or the messages.
+inline std::string resultOf(const std::string& text, const std::string& function = "main") {
+  Program program = type(text);
+  if (!program.ok()) return program.messages();
+  Result<void> verified = ir::verify(program.module);
+  if (!verified.has_value()) return verified.error().message();
+  return ir::print(program.module, program.function(function).result);
 }
 
 }  // namespace baton::testing

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "kernels/abi/call_plan.h"
+#include "dims.h"
 #include "kernels/abi/cpu_features.h"
 #include "kernels/abi/descriptor_check.h"
 #include "kernels/abi/dim_program.h"
@@ -14,7 +14,6 @@
 namespace baton {
 namespace {
 
-DimExpr sym(uint32_t index) { return DimExpr::symbol(DimSymbol(index)); }
 DimExpr num(int64_t value) { return DimExpr::constant(value); }
 
 /// y[n, 4*m + 2] of x[n, m], bias[m], with scalar s, where n <= 8.
@@ -31,85 +30,6 @@ KernelDescriptor example() {
   d.scalarInputs = {DType::F32, DType::I32};
   d.constraints = {{sym(0), Relation::Le, num(8)}, {sym(0) + sym(1), Relation::Ne, num(11)}};
   return d;
-}
-
-struct Call {
-  std::vector<std::vector<int64_t>> extents;
-  std::vector<int64_t> scalars;
-  std::vector<const int64_t*> pointers() const {
-    std::vector<const int64_t*> result;
-    for (const auto& extent : extents) result.push_back(extent.data());
-    return result;
-  }
-};
-
-/// The error of a call, empty when it binds.
-std::string verdict(Call& call) {
-  const KernelDescriptor d = example();
-  const CallPlan plan = CallPlan::build(d);
-  const auto pointers = call.pointers();
-  if (plan.bind(pointers.data(), call.scalars.data())) return "";
-  return plan.explain(d, pointers.data(), call.scalars.data()).message();
-}
-
-TEST_CASE("call plan: binds symbols and checks every extent") {
-  Call good{{{2, 5}, {5}, {3}, {2, 22}}, {-1, -1, -1, 99, 7}};
-  CHECK(verdict(good) == "");
-  CHECK(good.scalars == std::vector<int64_t>{2, 5, 7, 99, 7});
-  Call empty{{{0, 0}, {0}, {3}, {0, 2}}, {-1, -1, -1, 0, -4}};
-  CHECK(verdict(empty) == "");
-  CHECK(empty.scalars[2] == -4);
-
-  Call bias{{{2, 5}, {6}, {3}, {2, 22}}, {0, 0, 0, 0, 0}};
-  CHECK(verdict(bias) == "kernel example: axis 0 of input 1 has extent 6: expected 5 = m");
-  Call constant{{{2, 5}, {5}, {4}, {2, 22}}, {0, 0, 0, 0, 0}};
-  CHECK(verdict(constant) == "kernel example: axis 0 of input 2 has extent 4: expected 3");
-  Call general{{{2, 5}, {5}, {3}, {2, 23}}, {0, 0, 0, 0, 0}};
-  CHECK(verdict(general) == "kernel example: axis 1 of output 0 has extent 23: expected 22 = 4*m + 2");
-  Call range{{{9, 5}, {5}, {3}, {9, 22}}, {0, 0, 0, 0, 0}};
-  CHECK(verdict(range) == "kernel example: expected n <= 8, found 9 and 8");
-  Call relation{{{6, 5}, {5}, {3}, {6, 22}}, {0, 0, 0, 0, 0}};
-  CHECK(verdict(relation) == "kernel example: expected n + m != 11, found 11 and 11");
-  const int64_t huge = INT64_MAX / 2;
-  Call overflow{{{2, huge}, {huge}, {3}, {2, 22}}, {0, 0, 0, 0, 0}};
-  CHECK(verdict(overflow) ==
-        "kernel example: axis 1 of output 0 has extent 22: expected 4*m + 2, which cannot be computed: dim "
-        "expression "
-        "exceeds 64 bits");
-}
-
-TEST_CASE("call plan: alignment") {
-  const KernelDescriptor d = example();
-  const CallPlan plan = CallPlan::build(d);
-  alignas(64) char data[128];
-  void* good[] = {data, data + 4, data + 1, data + 8};
-  CHECK(plan.isAligned(good));
-  void* bad[] = {data + 32, data + 4, data + 1, data + 8};
-  CHECK(!plan.isAligned(bad));
-  CHECK(plan.explainAlignment(d, bad).message() ==
-        "kernel example: the data of input 0 is 32 bytes off: expected an alignment of 64");
-  void* element[] = {data, data + 2, data + 1, data + 8};
-  CHECK(!plan.isAligned(element));
-}
-
-TEST_CASE("call plan: six small operands take nanoseconds", "[.perf]") {
-  KernelDescriptor d;
-  d.symbols = {{.name = "n", .index = 0, .axis = 0}, {.name = "m", .index = 0, .axis = 1}};
-  for (int i = 0; i < 3; ++i) d.inputs.push_back({.extents = {sym(0), sym(1)}});
-  for (int i = 0; i < 2; ++i) d.inputs.push_back({.extents = {sym(1)}});
-  d.outputs.push_back({.extents = {sym(0), sym(1)}});
-  const CallPlan plan = CallPlan::build(d);
-  const int64_t two[] = {3, 4};
-  const int64_t one[] = {4};
-  const int64_t* extents[] = {two, two, two, one, one, two};
-  int64_t scalars[2];
-  const auto begin = std::chrono::steady_clock::now();
-  bool all = true;
-  for (int i = 0; i < 10000000; ++i) all &= plan.bind(extents, scalars);
-  const double ns =
-      std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / 1e7;
-  CHECK(all);
-  WARN(ns << " ns");
 }
 
 TEST_CASE("dim program: agrees with DimExpr::evaluate") {

@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "dims.h"
 #include "kernels/abi/cpu_features.h"
 #include "kernels/abi/image.h"
 #include "kernels/loop/builder.h"
@@ -25,8 +26,6 @@ using loop::Value;
 using testing::bytesOf;
 using testing::compareAll;
 using testing::KernelRun;
-
-DimExpr sym(uint32_t index) { return DimExpr::symbol(DimSymbol(index)); }
 
 /// Extents at which vectors, blocks and partials begin and end.
 const int64_t kExtents[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 257, 1009};

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "dims.h"
 #include "kernels/loop/builder.h"
 #include "kernels/loop/parser.h"
 #include "kernels/loop/printer.h"
@@ -7,8 +8,6 @@
 
 namespace baton::loop {
 namespace {
-
-DimExpr sym(uint32_t index) { return DimExpr::symbol(DimSymbol(index)); }
 
 KernelDescriptor rowsDescriptor() {
   KernelDescriptor d;

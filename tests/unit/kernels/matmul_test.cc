@@ -5,6 +5,7 @@
 #include <cmath>
 #include <random>
 
+#include "dims.h"
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/builder.h"
@@ -21,8 +22,6 @@ using loop::Value;
 using testing::bytesOf;
 
 constexpr int64_t kPanel = 64;  ///< columns of a panel of packed weights
-
-DimExpr sym(uint32_t index) { return DimExpr::symbol(DimSymbol(index)); }
 
 /// y[m, n] = sum over k of a[m, k] * w[n / 64][k][n % 64], tiles of `rows` x `columns`.
 Kernel matmul(int64_t rows, int64_t columns) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "dims.h"
 #include "kernels/loop/builder.h"
 #include "kernels/loop/parser.h"
 #include "kernels/loop/printer.h"
@@ -19,8 +20,6 @@ using loop::LoopKind;
 using loop::Op;
 using loop::ReduceOp;
 using loop::Value;
-
-DimExpr sym(uint32_t index) { return DimExpr::symbol(DimSymbol(index)); }
 
 /// Writes a kernel over x[m, n], y[n], g[m, n] (any i64) with outputs of all shapes.
 class RandomKernel {

@@ -163,12 +163,6 @@ b1:
 }
 )vmasm";
 
-std::string messageOf(const Result<Ref<Value>>& result) {
-  REQUIRE_FALSE(result.has_value());
-  CHECK(result.assume_error().code() == ErrorCode::ProgramError);
-  return result.assume_error().message();
-}
-
 }  // namespace
 
 TEST_CASE("kernels compute, with scalars in and out") {

@@ -35,6 +35,13 @@ inline bytecode::Program parse(std::string_view text) {
   return require(bytecode::parseVmasm(std::string("vmasm 1\nmeta {\n}\n") + std::string(text)));
 }
 
+/// The message of a program error.
+inline std::string messageOf(const Result<Ref<Value>>& result) {
+  REQUIRE_FALSE(result.has_value());
+  CHECK(result.assume_error().code() == ErrorCode::ProgramError);
+  return result.assume_error().message();
+}
+
 /// Reads one element of a tensor or scalar.
 template <class T>
 T element(const Value& value, size_t index = 0) {

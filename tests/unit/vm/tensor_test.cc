@@ -152,12 +152,6 @@ fn @alias (i64) -> (f32) regs s4 r4 {
 }
 )vmasm";
 
-std::string messageOf(const Result<Ref<Value>>& result) {
-  REQUIRE_FALSE(result.has_value());
-  CHECK(result.assume_error().code() == ErrorCode::ProgramError);
-  return result.assume_error().message();
-}
-
 }  // namespace
 
 TEST_CASE("reshape views the same elements") {

@@ -9,11 +9,6 @@ using namespace baton::ops::test;
 using Strings = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
 
-namespace {
-const DimExpr n = symbol(0);
-const DimExpr m = symbol(1);
-}  // namespace
-
 TEST_CASE("binary operators broadcast") {
   CHECK(TypedCall("add").on(DType::F32, {2, 3}).on(DType::F32, {2, 3}).type() == "float32(2, 3)");
   CHECK(TypedCall("add").on(DType::F32, {2, 1, 3}).on(DType::F32, {4, 1}).type() == "float32(2, 4, 3)");

@@ -12,9 +12,6 @@ using Dims = std::vector<DimExpr>;
 
 namespace {
 
-const DimExpr n = symbol(0);
-const DimExpr m = symbol(1);
-
 Dims dims(std::initializer_list<int64_t> values) {
   Dims out;
   for (const int64_t value : values) out.push_back(dim(value));

@@ -12,6 +12,8 @@ namespace baton::ops::test {
 inline DimExpr dim(int64_t value) { return DimExpr::constant(value); }
 /// Symbols n, m, k are numbers 0, 1, 2.
 inline DimExpr symbol(uint32_t index) { return DimExpr::symbol(DimSymbol(index)); }
+inline const DimExpr n = symbol(0);
+inline const DimExpr m = symbol(1);
 inline std::string print(const DimExpr& expr) {
   return expr.print([](DimSymbol symbol) {
     const char* names[] = {"n", "m", "k"};

@@ -9,15 +9,8 @@ namespace baton {
 namespace {
 
 using testing::Program;
+using testing::resultOf;
 using testing::type;
-
-std::string resultOf(const std::string& text, const std::string& function = "main") {
-  Program program = type(text);
-  if (!program.ok()) return program.messages();
-  Result<void> verified = ir::verify(program.module);
-  if (!verified.has_value()) return verified.error().message();
-  return ir::print(program.module, program.function(function).result);
-}
 
 /// "lhs == rhs" of every check in a function, in order of blocks.
 std::vector<std::string> checksOf(const std::string& text, const std::string& name = "main") {

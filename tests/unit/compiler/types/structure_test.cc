@@ -9,6 +9,7 @@ namespace baton {
 namespace {
 
 using testing::Program;
+using testing::resultOf;
 using testing::type;
 
 std::vector<std::string> messagesOf(const std::string& text) {
@@ -18,15 +19,6 @@ std::vector<std::string> messagesOf(const std::string& text) {
     out.push_back(std::to_string(item.location.line) + ":" + std::to_string(item.location.column) + ": " +
                   item.message);
   return out;
-}
-
-/// Type of the result of a function, or the messages.
-std::string resultOf(const std::string& text, const std::string& function = "main") {
-  Program program = type(text);
-  if (!program.ok()) return program.messages();
-  Result<void> verified = ir::verify(program.module);
-  if (!verified.has_value()) return verified.error().message();
-  return ir::print(program.module, program.function(function).result);
 }
 
 using Messages = std::vector<std::string>;
