@@ -46,13 +46,13 @@ Result<int> run(const Options& options) {
     listPasses();
     return kExitOk;
   }
-  if (options.input.empty()) return Error(ErrorCode::InvalidArgument, "no input");
+  if (options.input.empty()) throw UsageError("no input");
   BATON_TRY_ASSIGN(std::string text, readTextFile(options.input));
   passes::Pipeline pipeline = passes::pipelineOf(options.level);
   if (!options.passes.empty()) {
-    BATON_TRY_ASSIGN(pipeline, passes::pipelineFromNames(options.passes));
+    pipeline = orUsageError(passes::pipelineFromNames(options.passes));
   }
-  BATON_TRY(passes::disablePasses(pipeline, options.disabledPasses));
+  orUsageError(passes::disablePasses(pipeline, options.disabledPasses));
 
   ir::Module module;
   frontend::Diagnostics diagnostics;
