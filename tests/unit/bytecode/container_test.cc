@@ -119,7 +119,9 @@ TEST_CASE("a missing file and an empty one are errors that name it") {
   const TemporaryFile empty({});
   auto read = openExecutable(empty.path());
   REQUIRE(!read.has_value());
-  CHECK(read.error().message() == empty.path() + ": not a .vmexe or .vmparams file: wrong first bytes");
+  CHECK(read.error().message() ==
+        empty.path() +
+            ": not a .vmexe or .vmparams file: wrong first bytes; such files come from vm-compile");
   auto directory = openExecutable("/tmp");
   REQUIRE(!directory.has_value());
   CHECK(directory.error().message() == "/tmp: cannot read: not a regular file");
