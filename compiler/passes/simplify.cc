@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -57,9 +58,12 @@ class Simplifier {
     BlockId block;
     /// What holds inside; the variable and what it holds.
     std::optional<std::pair<VarId, Known>> fact;
+    /// The loop whose body it is, or kNoVar.
+    VarId loop = ir::kNoVar;
   };
   struct Frame {
     BlockId block;
+    VarId loop = ir::kNoVar;
     std::vector<ir::Binding> pending;  // last one first
     std::vector<ir::Binding> out;
     std::vector<Child> children;  // of the binding that was put out last; last one first
@@ -95,6 +99,7 @@ class Simplifier {
   std::vector<Frame> frames_;
   std::unordered_map<VarId, Known> known_;
   std::unordered_map<VarId, ir::Binding> inlineJoins_;  // joins with one jump, until it is met
+  std::unordered_set<VarId> jumpedTo_;                  // joins with a jump that was put out
   std::unordered_map<size_t, std::vector<std::pair<BlockId, ir::Binding>>> common_;
   /// How to take back what holds in a block only.
   struct Undo {
@@ -118,6 +123,7 @@ void Simplifier::learn(VarId var, Known known) {
 void Simplifier::enter(Child child) {
   Frame frame;
   frame.block = child.block;
+  frame.loop = child.loop;
   frame.mark = undo_.size();
   std::vector<ir::Binding>& bindings = function_.block(child.block).bindings;
   frame.pending.assign(std::make_move_iterator(bindings.rbegin()), std::make_move_iterator(bindings.rend()));
@@ -135,7 +141,14 @@ void Simplifier::leave() {
     if (undo_.back().learned) known_.erase(*undo_.back().learned);
     if (undo_.back().shared) common_[*undo_.back().shared].pop_back();
   }
+  const VarId loop = frame.loop;
   frames_.pop_back();
+  // The jumps that went round may have gone with a branch. Other jumps to it come later.
+  if (loop != ir::kNoVar && !jumpedTo_.contains(loop)) {
+    ir::Binding& binding = frames_.back().out.back();
+    BATON_CHECK(binding.var == loop);
+    std::get<ir::Lambda>(binding.rhs).isLoop = false;
+  }
 }
 
 bool Simplifier::isTail(const ir::Binding& binding) const {
@@ -337,14 +350,16 @@ void Simplifier::visitLambda(ir::Binding binding) {
     }
   }
   const BlockId body = lambda.body;
+  const VarId loop = lambda.isLoop ? binding.var : ir::kNoVar;
   emit(std::move(binding));
-  frames_.back().children.push_back({body, std::nullopt});
+  frames_.back().children.push_back({body, std::nullopt, loop});
 }
 
 void Simplifier::visitJump(ir::Binding binding) {
   auto at = inlineJoins_.find(std::get<ir::CallJoin>(binding.rhs).join);
   if (at == inlineJoins_.end() || !isTail(binding)) {
     BATON_CHECK(at == inlineJoins_.end());
+    jumpedTo_.insert(std::get<ir::CallJoin>(binding.rhs).join);
     emit(std::move(binding));
     return;
   }

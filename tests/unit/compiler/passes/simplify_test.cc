@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
 
+#include "compiler/ir/verifier.h"
 #include "program.h"
 
 namespace baton::passes {
@@ -178,18 +179,56 @@ TEST_CASE("a long chain with a dead twin", "[dead-code][depth]") {
   CHECK(count<ir::CallOp>(program.function("main")) == kLength);
 }
 
+/// `if`s in one another, deeper than any text may be.
+void nest(ir::Module& module, ir::Function& function, int depth) {
+  const ir::Block& body = function.block(function.body);
+  const ir::VarInfo condition = function.var(body.bindings[0].var);
+  const ir::VarInfo value = function.var(body.bindings[1].var);
+  const ir::CallOp equal = std::get<ir::CallOp>(body.bindings[0].rhs);
+  for (int i = 1; i < depth; ++i) {
+    const ir::Atom number = module.addScalar(DType::I32, static_cast<uint64_t>(i));
+    ir::If branch{.thenBlock = function.addBlock(), .elseBlock = function.body};
+    function.block(branch.thenBlock).result = number;
+    const ir::VarId test = function.addVar(condition);
+    branch.condition = test;
+    ir::CallOp call = equal;
+    call.args[1] = number;
+    const ir::VarId result = function.addVar(value);
+    function.body = function.addBlock();
+    function.block(function.body) = {{{test, std::move(call), {}, {}}, {result, branch, {}, {}}}, result};
+  }
+}
+
 TEST_CASE("passes do not recurse on nesting", "[depth]") {
-  std::string text = "def @main(%x: int32) -> int32 {\n";
-  constexpr int kDepth = 900;
-  for (int i = 0; i < kDepth; ++i)
-    text += "if (%x == " + std::to_string(i) + ") { " + std::to_string(i) + " } else { ";
-  text += "7";
-  for (int i = 0; i < kDepth; ++i) text += " }";
-  text += "\n}";
-  Program program(text);
+  Program program("def @main(%x: int32) -> int32 { if (%x == 0) { 0 } else { 7 } }");
+  constexpr int kDepth = 20'000;
+  nest(program.module, program.module.function(*program.module.findFunction("main")), kDepth);
+  REQUIRE(ir::verify(program.module).has_value());
   program.run({"flatten-matches", "propagate", "dead-code", "eliminate-common", "inline", "contify",
-               "lift-lambdas", "make-loops", "dead-functions"});
+               "lift-lambdas", "make-loops", "fold-constants", "fuse", "dead-functions"});
+  CHECK(ir::verify(program.module).has_value());
   CHECK(count<ir::If>(program.function("main")) == kDepth);
+}
+
+TEST_CASE("a loop that never comes round again is none", "[propagate]") {
+  Program program(R"(
+def @main(%x: int32) -> int32 {
+  let %loop = fn (%i: int32, %s: int32) -> int32 {
+    if (%i < 3) { if (False) { %loop(%i + 1, %s * %x) } else { %s + 1 } } else { %s }
+  };
+  %loop(0, 1)
+})");
+  program.run({"contify"});
+  const auto loop = [&] {
+    return std::get<ir::Lambda>(bindingsOf<ir::Lambda>(program.function("main"))[0]->rhs);
+  };
+  CHECK(loop().isLoop);
+  program.run({"propagate"});
+  CHECK(loop().isJoin);
+  CHECK(!loop().isLoop);
+  CHECK(ir::verify(program.module).has_value());
+  program.run({"propagate"});
+  CHECK(count<ir::CallJoin>(program.function("main")) == 0);
 }
 
 }  // namespace
