@@ -25,13 +25,15 @@ class CommandTest(unittest.TestCase):
         subprocess.run(["rm", "-rf", str(cls.work)], check=True)
         cls.work.mkdir(parents=True)
 
-    def run_command(self, command, *arguments, env=None, prefix=(), timeout=120, **options):
+    # `env` adds to the environment, `prefix` comes before the command, `stream` is where standard
+    # output goes instead of the result, `read` is the file on standard input.
+    def run_command(self, command, *arguments, env=None, prefix=(), timeout=120, stream=subprocess.PIPE, read=os.devnull):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("VM_")}
         environment.update(env or {})
-        options.setdefault("stdin", subprocess.DEVNULL)
-        options.setdefault("stdout", subprocess.PIPE)
-        result = subprocess.run([*prefix, str(BIN / command), *map(str, arguments)], cwd=self.work, env=environment,
-                                stderr=subprocess.PIPE, timeout=timeout, **options)
+        with open(self.work / read, "rb") as stdin:
+            result = subprocess.run([*prefix, str(BIN / command), *map(str, arguments)], cwd=self.work,
+                                    env=environment, stdin=stdin, stdout=stream, stderr=subprocess.PIPE,
+                                    timeout=timeout)
         result.stdout = (result.stdout or b"").decode(errors="replace")
         result.stderr = result.stderr.decode(errors="replace")
         shown = f"{command} {' '.join(map(str, arguments))}"

@@ -43,8 +43,10 @@ int Command::run(int argc, char** argv, const std::function<Result<int>()>& body
     if (!option_name.empty() && option_name != "help" && option_name != "version")
       option->envname(environmentName(name_, option_name));
   }
-  // Writing to a pipe that nobody reads is then an error like others, and no signal.
+  // What cannot be written is then an error like others, and no signal: a pipe that nobody reads,
+  // a file larger than the user may have.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& done) {
