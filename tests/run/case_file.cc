@@ -69,6 +69,10 @@ Result<CaseFile> parseCaseFile(std::string_view text) {
           return malformed("a tolerance that is no number");
       }
       isOpen = false;
+    } else if (key == "agrees") {
+      if (!isOpen) return malformed("agreement without a run");
+      file.runs.back().agrees = true;
+      isOpen = false;
     } else if (key == "fails") {
       if (!isOpen) return malformed("a failure without a run");
       file.runs.back().fails = true;

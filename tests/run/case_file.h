@@ -14,6 +14,7 @@ struct Run {
   std::vector<std::string> inputs;  ///< as written: `x=VALUE` or `VALUE`
   std::string expected;             ///< a value, unless `fails`
   double tolerance = 0;             ///< 0: exactly
+  bool agrees = false;              ///< nothing is expected but agreement
   bool fails = false;
   std::string message;  ///< part of the error's message
   int line = 0;

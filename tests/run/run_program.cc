@@ -1,9 +1,10 @@
-// run_program FILE...: runs whole programs in every way there is and compares the results,
-// bit for bit, with the evaluator's and with what the comments of the program expect.
+// run_program FILE..., run_program --random SEED COUNT: runs whole programs in every way there is and
+// compares the results, bit for bit, with the evaluator's and with what the comments of the program expect.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "compiler/types/typing.h"
 #include "constant_inputs.h"
 #include "formats/value_text.h"
+#include "random_program.h"
 
 namespace baton::run {
 namespace {
@@ -148,6 +150,12 @@ bool isClose(const TextValue& found, const TextValue& expected, double tolerance
 }
 
 void ProgramRunner::checkExpected(const Run& run, const Outcome& oracle) {
+  if (run.agrees) {
+    const bool isFine =
+        oracle.value || oracle.code == ErrorCode::ProgramError || oracle.code == ErrorCode::LimitReached;
+    if (!isFine) fail(run, "evaluator", oracle.error);
+    return;
+  }
   if (run.fails) {
     if (oracle.value)
       fail(run, "evaluator", fmt::format("expected a failure, found {}", formatValue(*oracle.value)));
@@ -336,6 +344,17 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "--load")
     return baton::run::loadAndRun(std::vector<std::string>(argv + 2, argv + argc));
   int failures = 0;
+  if (argc > 3 && std::string(argv[1]) == "--random") {
+    const uint64_t first = std::strtoull(argv[2], nullptr, 10);
+    const uint64_t count = std::strtoull(argv[3], nullptr, 10);
+    for (uint64_t seed = first; seed < first + count; ++seed) {
+      const std::string text = baton::run::randomProgram(seed);
+      const int found = baton::run::ProgramRunner(argv[0], fmt::format("seed-{}", seed), text).run();
+      if (found != 0) std::fputs(fmt::format("{}\nseed {} failed\n", text, seed).c_str(), stderr);
+      failures += found;
+    }
+    return failures == 0 ? 0 : 1;
+  }
   for (int i = 1; i < argc; ++i) {
     std::ifstream file(argv[i]);
     std::stringstream text;

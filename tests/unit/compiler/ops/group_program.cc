@@ -1,10 +1,10 @@
 #include "tests/unit/compiler/ops/group_program.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <map>
-#include <memory>
 
 #include <fmt/format.h>
 
@@ -35,9 +35,10 @@ double numberAt(const Tensor& tensor, size_t i) {
   return scalarFromBits<double>(convertScalar(bitsAt(tensor, i), tensor.dtype, DType::F64));
 }
 
-/// Memory and messages for an interpreted kernel.
+/// Memory and messages for a kernel.
 struct Host {
-  std::vector<std::unique_ptr<std::byte[]>> blocks;
+  std::vector<GuardedBuffer> blocks;
+  GuardedBuffer::Side side = GuardedBuffer::Side::End;
   std::optional<uint32_t> message;
   std::vector<int64_t> values;
 
@@ -49,10 +50,8 @@ struct Host {
     context.parallel_for = [](const BatonKernelContext* ctx, int64_t extent, int64_t, BatonParallelBody body,
                               void* closure) -> int32_t { return body(ctx, closure, 0, extent); };
     context.scratch = [](const BatonKernelContext* ctx, uint64_t size) -> void* {
-      auto& blocks = static_cast<Host*>(ctx->user)->blocks;
-      blocks.push_back(std::make_unique<std::byte[]>(size + 64));
-      const auto address = reinterpret_cast<uintptr_t>(blocks.back().get());
-      return blocks.back().get() + (64 - address % 64) % 64;
+      auto* host = static_cast<Host*>(ctx->user);
+      return host->blocks.emplace_back(size, 64, host->side).data();
     };
     context.fail = [](const BatonKernelContext* ctx, uint32_t message, const int64_t* values,
                       uint32_t count) {
@@ -304,7 +303,7 @@ Outcome GroupProgram::interpret(const LoweredKernel& lowered, const std::vector<
 }
 
 Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor>& inputs,
-                          const Outcome& expected, const KernelRunner& kernel) {
+                          const Outcome& expected, const KernelRunner& kernel, GuardedBuffer::Side side) {
   const KernelDescriptor& descriptor = lowered.kernel.descriptor;
   std::vector<const Tensor*> operands;
   std::vector<int64_t> scalarInputs;
@@ -322,16 +321,24 @@ Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor
   Outcome outcome;
   for (const Tensor& result : expected.results)
     outcome.results.push_back(emptyTensor(result.dtype, result.shape));
-  // Canaries: what is not written is seen.
-  for (Tensor& result : outcome.results) std::fill(result.bytes.begin(), result.bytes.end(), std::byte{0xA5});
-  std::vector<void*> buffers;
-  for (const Tensor* operand : operands) buffers.push_back(const_cast<std::byte*>(operand->bytes.data()));
+  std::vector<GuardedBuffer> memory;
   std::vector<const Tensor*> shaped = operands;
-  for (Tensor& result : outcome.results) {
-    if (result.shape.empty()) continue;
-    buffers.push_back(result.bytes.data());
-    shaped.push_back(&result);
+  for (const Tensor& result : outcome.results)
+    if (!result.shape.empty()) shaped.push_back(&result);
+  for (size_t i = 0; i < shaped.size(); ++i) {
+    const bool isInput = i < operands.size();
+    const KernelOperand& operand = isInput ? descriptor.inputs[i] : descriptor.outputs[i - operands.size()];
+    const size_t alignment =
+        std::max<size_t>(operand.alignmentBytes, static_cast<size_t>(sizeBytes(operand.dtype)));
+    memory.emplace_back(shaped[i]->bytes.size(), alignment, side);
+    // Canaries: what is not written is seen.
+    if (isInput)
+      std::copy(shaped[i]->bytes.begin(), shaped[i]->bytes.end(), memory.back().data());
+    else
+      std::fill_n(memory.back().data(), shaped[i]->bytes.size(), std::byte{0xA5});
   }
+  std::vector<void*> buffers;
+  for (const GuardedBuffer& each : memory) buffers.push_back(each.data());
   std::vector<int64_t> scalars;
   for (const KernelSymbol& symbol : descriptor.symbols)
     scalars.push_back(symbol.from == KernelSymbol::From::Operand ? shaped[symbol.index]->shape[symbol.axis]
@@ -352,6 +359,7 @@ Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor
     }
   }
   Host host;
+  host.side = side;
   const BatonKernelContext context = host.context();
   const int32_t status = kernel(&context, buffers.data(), scalars.data());
   if (status != BATON_KERNEL_OK) {
@@ -364,9 +372,16 @@ Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor
     return {{}, host.message ? formatDimMessage(descriptor.messages[*host.message], values) : "failed"};
   }
   size_t scalar = firstOutput;
-  for (Tensor& result : outcome.results)
+  size_t next = operands.size();
+  for (Tensor& result : outcome.results) {
     if (result.shape.empty())
       storeScalar(result.bytes.data(), result.dtype, static_cast<uint64_t>(scalars[scalar++]));
+    else
+      std::copy_n(memory[next++].data(), result.bytes.size(), result.bytes.begin());
+  }
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (!std::equal(operands[i]->bytes.begin(), operands[i]->bytes.end(), memory[i].data()))
+      return {{}, fmt::format("input {} was written to", i)};
   return outcome;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/ops/kernel_lowering.h"
 #include "compiler/ops/reference.h"
+#include "tests/unit/compiler/ops/guarded_buffer.h"
 
 namespace baton::ops::test {
 
@@ -61,9 +62,10 @@ class GroupProgram {
   Result<LoweredKernel> lower(const LoweringOptions& options = {});
   /// Every operator by its reference version.
   Outcome evaluate(const std::vector<Tensor>& inputs);
-  /// The whole as one kernel, by whatever runs it. Result shapes are those of `evaluate`.
+  /// The whole as one kernel, by whatever runs it. Result shapes are those of `evaluate`. All memory
+  /// that the kernel sees is guarded on one side.
   Outcome run(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected,
-              const KernelRunner& kernel);
+              const KernelRunner& kernel, GuardedBuffer::Side side = GuardedBuffer::Side::End);
   /// The same in the interpreter.
   Outcome interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected);
   /// Results of the shapes that the types say for these inputs.

@@ -1,41 +1,80 @@
-// Kernels as native code: every operator, and random groups, give the bits of the reference
-// versions. Few rounds, compiled as one image; the interpreter has many (property_test.cc).
+// Every operator, and random groups, as native code give the bits of the reference versions, fail
+// where those fail, and touch no memory but their own. Few rounds, compiled as one image; the
+// interpreter has many (property_test.cc).
+#include <array>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <optional>
 
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/printer.h"
 #include "tests/unit/compiler/ops/operator_cases.h"
+#include "tests/unit/compiler/ops/random_group.h"
+#include "tests/unit/compiler/ops/random_tensors.h"
+#include "tests/unit/compiler/ops/rounds.h"
 
 using namespace baton;
 using namespace baton::ops;
 using namespace baton::ops::test;
 
-TEST_CASE("every operator: native code and reference version agree") {
-  struct Prepared {
-    PreparedCase what;
-    std::string text;
-    LoweredKernel lowered;
-  };
-  std::vector<std::unique_ptr<Prepared>> cases;
-  std::vector<loop::Kernel> kernels;
-  for (const OpDef* op : OpRegistry::instance().all()) {
-    for (uint64_t round = 0, kept = 0; round < 20 && kept < 3; ++round) {
-      auto prepared = std::make_unique<Prepared>();
-      const Case c = makeCase(*op, round);
-      prepare(prepared->what, *op, c, round % 2 == 1);
-      if (prepared->what.program.typeError() || prepared->what.broken || prepared->what.expected.error)
-        continue;
-      prepared->text = describe(*op, c);
-      auto lowered = prepared->what.program.lower();
-      REQUIRE(lowered);
-      prepared->lowered = std::move(lowered).assume_value();
-      prepared->lowered.kernel.descriptor.name += std::to_string(cases.size());
-      kernels.push_back(prepared->lowered.kernel);
-      cases.push_back(std::move(prepared));
-      ++kept;
+namespace {
+
+/// A kernel and the inputs that it is to run on.
+struct NativeCase {
+  GroupProgram* program = nullptr;
+  std::vector<Tensor> inputs;
+  Outcome expected;
+  std::string text;
+  LoweredKernel lowered;
+  // Whatever owns the program.
+  std::unique_ptr<PreparedCase> call;
+  std::unique_ptr<RandomGroup> group;
+};
+using Cases = std::vector<NativeCase>;
+
+/// What a kernel that fails has for its results are tensors of the shapes that the types say.
+void finish(NativeCase& each) {
+  INFO(each.text);
+  if (each.expected.error) each.expected.results = each.program->emptyResults(each.inputs);
+  auto lowered = each.program->lower();
+  REQUIRE(lowered);
+  each.lowered = std::move(lowered).assume_value();
+}
+
+/// Nothing for a case that never comes to run.
+std::optional<NativeCase> nativeCase(const OpDef& op, const Case& c, bool isSymbolic) {
+  NativeCase each;
+  each.call = std::make_unique<PreparedCase>();
+  each.program = &each.call->program;
+  prepare(*each.call, op, c, isSymbolic);
+  if (each.program->typeError() || each.call->broken) return std::nullopt;
+  each.inputs = each.call->inputs;
+  each.expected = each.call->expected;
+  each.text = describe(op, c) + (isSymbolic ? " symbolic" : "");
+  finish(each);
+  return each;
+}
+
+void runCase(NativeCase& each, const KernelRunner& kernel) {
+  INFO(each.text);
+  for (const auto side : {GuardedBuffer::Side::End, GuardedBuffer::Side::Start}) {
+    const Outcome found = each.program->run(each.lowered, each.inputs, each.expected, kernel, side);
+    CHECK(found.error.has_value() == each.expected.error.has_value());
+    if (found.error && !each.expected.error) FAIL_CHECK(*found.error);
+    if (found.error) continue;
+    for (size_t k = 0; k < found.results.size(); ++k) {
+      const std::string differs = difference(each.expected.results[k], found.results[k]);
+      if (!differs.empty()) FAIL_CHECK(differs << "\n" << loop::print(each.lowered.kernel));
     }
+  }
+}
+
+void runCases(Cases& cases) {
+  std::vector<loop::Kernel> kernels;
+  for (const NativeCase& each : cases) {
+    kernels.push_back(each.lowered.kernel);
+    kernels.back().descriptor.name += std::to_string(kernels.size());
   }
   codegen::CodegenOptions options;
   options.optimisationLevel = 1;
@@ -44,18 +83,86 @@ TEST_CASE("every operator: native code and reference version agree") {
   const auto code = NativeCode::copy(image.assume_value().bytes);
   REQUIRE(code);
   for (size_t i = 0; i < cases.size(); ++i) {
-    Prepared& prepared = *cases[i];
     const auto function = code.assume_value().entry(image.assume_value().entries[i]);
     REQUIRE(function);
-    const Outcome& expected = prepared.what.expected;
-    const Outcome found =
-        prepared.what.program.run(prepared.lowered, prepared.what.inputs, expected, function.assume_value());
-    INFO(prepared.text);
-    if (found.error) FAIL_CHECK(*found.error);
-    for (size_t k = 0; k < found.results.size(); ++k) {
-      const std::string differs = difference(expected.results[k], found.results[k]);
-      if (!differs.empty()) FAIL_CHECK(differs << "\n" << loop::print(prepared.lowered.kernel));
+    runCase(cases[i], function.assume_value());
+  }
+  cases.clear();
+}
+
+}  // namespace
+
+TEST_CASE("every operator: native code and reference version agree") {
+  const Rounds some = rounds(3);
+  size_t total = 0;
+  Cases cases;
+  for (const OpDef* op : OpRegistry::instance().all()) {
+    uint64_t kept = 0;
+    for (uint64_t round = some.first; round < some.first + 7 * some.count && kept < some.count; ++round) {
+      std::optional<NativeCase> each = nativeCase(*op, makeCase(*op, round), round % 2 == 1);
+      if (!each) continue;
+      each->text += " round " + std::to_string(round);
+      cases.push_back(*std::move(each));
+      ++kept;
+      ++total;
+      if (cases.size() == 500) runCases(cases);
     }
   }
-  CHECK(cases.size() > 250);
+  runCases(cases);
+  CHECK(total > 85 * some.count);
+}
+
+TEST_CASE("random groups: native code and one by one agree") {
+  const Rounds some = rounds(80);
+  Cases cases;
+  for (uint64_t seed = some.first; seed < some.first + some.count; ++seed) {
+    NativeCase each;
+    each.group = randomGroup(seed);
+    if (each.group == nullptr || each.group->broken) continue;
+    each.program = &each.group->program;
+    each.inputs = each.group->inputs;
+    each.expected = each.group->expected;
+    each.text = each.group->text;
+    finish(each);
+    cases.push_back(std::move(each));
+    if (cases.size() == 200) runCases(cases);
+  }
+  CHECK(!cases.empty());
+  runCases(cases);
+}
+
+TEST_CASE("products of extents around those of tiles stay inside their operands") {
+  Random random(1);
+  for (const DType dtype : {DType::I8, DType::F16, DType::F32, DType::F64})
+    for (const std::string name : {"nn.dense", "nn.matmul", "nn.batch_matmul"}) {
+      const OpDef& op = *OpRegistry::instance().find(name);
+      const bool isBatched = name == "nn.batch_matmul";
+      // One kernel for all extents, and kernels for the ones where a tile is a part of a row.
+      Cases cases;
+      Cases symbolic;
+      for (const int64_t rows : {0, 1, 2, 6, 7, 13})
+        for (const int64_t inner : {0, 1, 3})
+          for (const int64_t columns : {0, 1, 17, 64, 65, 130}) {
+            const std::vector<int64_t> batch = isBatched ? std::vector<int64_t>{2} : std::vector<int64_t>{};
+            std::vector<int64_t> left = batch;
+            left.insert(left.end(), {rows, inner});
+            std::vector<int64_t> right = batch;
+            right.insert(right.end(), {columns, inner});
+            Case c{{random.tensor(dtype, left), random.tensor(dtype, right)}, {}};
+            if (name == "nn.matmul") c.attrs.set("transpose_b", true);
+            symbolic.push_back(nativeCase(op, c, true).value());
+            if (inner == 1 && (rows == 7 || rows == 13) && (columns == 1 || columns == 64))
+              cases.push_back(nativeCase(op, c, false).value());
+          }
+      codegen::CodegenOptions options;
+      options.optimisationLevel = 1;
+      const auto image = codegen::compileKernels(std::array{symbolic[0].lowered.kernel}, options);
+      REQUIRE(image);
+      const auto code = NativeCode::copy(image.assume_value().bytes);
+      REQUIRE(code);
+      const auto function = code.assume_value().entry(image.assume_value().entries[0]);
+      REQUIRE(function);
+      for (NativeCase& each : symbolic) runCase(each, function.assume_value());
+      runCases(cases);
+    }
 }

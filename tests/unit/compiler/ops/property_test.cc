@@ -5,6 +5,7 @@
 
 #include "kernels/loop/printer.h"
 #include "tests/unit/compiler/ops/operator_cases.h"
+#include "tests/unit/compiler/ops/rounds.h"
 
 using namespace baton;
 using namespace baton::ops;
@@ -54,9 +55,11 @@ void runCase(const OpDef& op, const Case& c, bool isSymbolic) {
 }  // namespace
 
 TEST_CASE("every operator: kernel and reference version agree") {
+  const Rounds some = rounds(60);
   for (const OpDef* op : OpRegistry::instance().all()) {
     DYNAMIC_SECTION(op->name) {
-      for (uint64_t round = 0; round < 60; ++round) runCase(*op, makeCase(*op, round), round % 2 == 1);
+      for (uint64_t round = some.first; round < some.first + some.count; ++round)
+        runCase(*op, makeCase(*op, round), round % 2 == 1);
     }
   }
 }
