@@ -65,6 +65,8 @@ class FunctionEmitter {
   };
 
   // Set-up (function_emitter.cc).
+  /// Declares the next symbol, with what is known of its range.
+  void setSymbol(uint32_t index, llvm::LoadInst* loaded);
   void loadArguments(Value* scalars, Value* buffers);
   void allocateScratch();
   void computeStrides();
