@@ -27,16 +27,15 @@ Result<int> run(const Options& options) {
   nlohmann::json rows = nlohmann::json::array();
   bool allHold = true;
   double scalarCost = 0;
-  fmt::print("{:<12} {:<32} {:>10} {:>18} {:>8} {:>10} {:>8}\n", "id", "what", "ratio", "10 % .. 90 %",
+  fmt::print("{:<12} {:<40} {:>10} {:>18} {:>8} {:>10} {:>8}\n", "id", "what", "ratio", "10 % .. 90 %",
              "at most", "ns", "samples");
   for (const MicroFigure& figure : figures) {
     const bool isWanted = options.ids.empty() ||
                           std::any_of(options.ids.begin(), options.ids.end(),
                                       [&](const std::string& id) { return figure.id.rfind(id, 0) == 0; });
-    // The first figure is the scalar instruction, whose cost is taken off the others' loops.
-    const bool isScalar = figure.overheadItems == 0;
+    const bool isScalar = &figure == &figures.front();
     if (!isWanted && !isScalar) continue;
-    const Ratio ratio = sampleRatio(figure.workload, limit);
+    const Ratio ratio = sampleRatio(figure.workload, limit, {.clock = Clock::Thread});
     if (ratio.accepted == 0)
       return Error(ErrorCode::Unsupported, figure.id + ": the machine's speed moved too much for any sample");
     auto cost = [&](double perRun) {
@@ -45,10 +44,11 @@ Result<int> run(const Options& options) {
     if (isScalar) scalarCost = ratio.median / figure.itemsPerRun;
     if (!isWanted) continue;
     const double median = cost(ratio.median);
-    const bool holds = median <= figure.most;
+    const bool holds = !figure.most || median <= *figure.most;
     allHold &= holds;
-    fmt::print("{:<12} {:<32} {:>10.2f} {:>8.2f} .. {:>6.2f} {:>8.0f} {:>10.2f} {:>8}{}\n", figure.id,
-               figure.what, median, cost(ratio.low), cost(ratio.high), figure.most,
+    fmt::print("{:<12} {:<40} {:>10.2f} {:>8.2f} .. {:>6.2f} {:>8} {:>10.2f} {:>8}{}\n", figure.id,
+               figure.what, median, cost(ratio.low), cost(ratio.high),
+               figure.most ? fmt::format("{:.0f}", *figure.most) : "-",
                ratio.secondsPerRun * 1e9 / figure.itemsPerRun, ratio.accepted, holds ? "" : "  MISSED");
     std::fflush(stdout);
     rows.push_back({{"id", figure.id},
@@ -56,7 +56,7 @@ Result<int> run(const Options& options) {
                     {"ratio", median},
                     {"low", cost(ratio.low)},
                     {"high", cost(ratio.high)},
-                    {"most", figure.most},
+                    {"most", figure.most ? nlohmann::json(*figure.most) : nlohmann::json()},
                     {"secondsPerRun", ratio.secondsPerRun},
                     {"accepted", ratio.accepted},
                     {"discarded", ratio.discarded}});

@@ -48,10 +48,19 @@ Result<std::vector<std::byte>> assemble(const std::string& text) {
   return bytecode::writeExecutable(program);
 }
 
-std::string scalarBody() {
+constexpr int kChains = 8;
+
+/// Additions, each to the result of the one `chains` before.
+std::string scalarBody(int chains) {
   std::string body;
-  for (int i = 0; i < kUnrolled; ++i) body += "  s4 = add.i64 s4, s2\n";
+  for (int i = 0; i < kUnrolled; ++i) body += fmt::format("  s{0} = add.i64 s{0}, s2\n", 4 + i % chains);
   return body;
+}
+
+std::string scalarSetup(int chains) {
+  std::string setup;
+  for (int i = 0; i < chains; ++i) setup += fmt::format("  s{} = const i64, 0\n", 4 + i);
+  return setup;
 }
 
 #ifdef BATON_BENCHMARKS_WITH_CODEGEN
@@ -78,7 +87,8 @@ std::string emptyKernelTeardown() {
   return teardown;
 }
 
-/// Six references are taken, given to the kernel, and dropped with it.
+/// Six references are taken (by moves that are not part of the figure), given to the kernel, and
+/// dropped with it.
 std::string emptyKernelBody() {
   std::string body;
   for (int i = 0; i < 6; ++i) body += fmt::format("  r{} = move r{}\n", 6 + i, i);
@@ -91,8 +101,12 @@ std::string emptyKernelBody() {
 std::vector<MicroProgram> microPrograms() {
   std::vector<MicroProgram> programs;
   programs.push_back({"B9.scalar", "scalar instruction", 6, kUnrolled + kLoopInstructions + 1, 0, [] {
-                        return assemble(countedLoop("", "  s4 = const i64, 0\n", scalarBody(), "", 5, 0));
+                        return assemble(
+                            countedLoop("", scalarSetup(kChains), scalarBody(kChains), "", 4 + kChains, 0));
                       }});
+  programs.push_back({"B9.chain", "scalar instruction that waits for the one before", std::nullopt,
+                      kUnrolled + kLoopInstructions + 1, 0,
+                      [] { return assemble(countedLoop("", scalarSetup(1), scalarBody(1), "", 5, 0)); }});
   programs.push_back({"B9.call", "call and return", 45, 1, kLoopInstructions + 1, [] {
                         return assemble(
                             countedLoop("", "", "  s4 = call @callee, [s1], []\n", "", 5, 0,
@@ -104,7 +118,7 @@ std::vector<MicroProgram> microPrograms() {
                                                     1));
                       }});
 #ifdef BATON_BENCHMARKS_WITH_CODEGEN
-  programs.push_back({"B9.kernel", "empty kernel with six tensors", 120, 1, kLoopInstructions + 1, [] {
+  programs.push_back({"B9.kernel", "empty kernel with six tensors", 120, 1, kLoopInstructions + 1 + 6, [] {
                         return assembleWithEmptyKernel(countedLoop(kEmptyKernel, emptyKernelSetup(),
                                                                    emptyKernelBody(), emptyKernelTeardown(),
                                                                    5, 12));

@@ -1,26 +1,32 @@
 #include "benchmarks/sampler.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <ctime>
 
 namespace baton::benchmarks {
 
 namespace {
 
-double seconds(const Workload& workload, uint64_t runs) {
-  const auto start = std::chrono::steady_clock::now();
+double now(Clock clock) {
+  timespec time;
+  clock_gettime(clock == Clock::Wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double seconds(const Workload& workload, uint64_t runs, Clock clock) {
+  const double start = now(clock);
   workload.run(runs);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now(clock) - start;
 }
 
 /// How many runs fill one sample; also warms the workload up.
-uint64_t runsPerSample(const Workload& workload, double sampleSeconds) {
+uint64_t runsPerSample(const Workload& workload, const SamplerOptions& options) {
   uint64_t runs = 1;
   for (;;) {
-    const double took = seconds(workload, runs);
-    if (took >= sampleSeconds) return runs;
-    const double factor = took > 0 ? 1.2 * sampleSeconds / took : 10;
+    const double took = seconds(workload, runs, options.clock);
+    if (took >= options.sampleSeconds) return runs;
+    const double factor = took > 0 ? 1.2 * options.sampleSeconds / took : 10;
     runs = static_cast<uint64_t>(std::ceil(static_cast<double>(runs) * std::clamp(factor, 1.5, 10.0)));
   }
 }
@@ -33,16 +39,16 @@ double percentile(std::vector<double> values, double fraction) {
 }  // namespace
 
 Ratio sampleRatio(const Workload& workload, const Workload& limit, const SamplerOptions& options) {
-  const uint64_t limitRuns = runsPerSample(limit, options.sampleSeconds);
-  const uint64_t workloadRuns = runsPerSample(workload, options.sampleSeconds);
+  const uint64_t limitRuns = runsPerSample(limit, options);
+  const uint64_t workloadRuns = runsPerSample(workload, options);
   std::vector<double> ratios;
   std::vector<double> times;
   Ratio result;
-  double before = seconds(limit, limitRuns);
+  double before = seconds(limit, limitRuns, options.clock);
   for (int attempt = 0; attempt < options.maxAttempts && static_cast<int>(ratios.size()) < options.samples;
        ++attempt) {
-    const double took = seconds(workload, workloadRuns);
-    const double after = seconds(limit, limitRuns);
+    const double took = seconds(workload, workloadRuns, options.clock);
+    const double after = seconds(limit, limitRuns, options.clock);
     if (std::fabs(after - before) <= options.maxDrift * std::min(before, after)) {
       const double perRun = took / static_cast<double>(workloadRuns);
       ratios.push_back(perRun / (0.5 * (before + after) / static_cast<double>(limitRuns)));

@@ -25,7 +25,13 @@ struct Ratio {
   int discarded = 0;  ///< pairs whose limit moved by more than 5 %
 };
 
+enum class Clock {
+  Wall,
+  Thread,  ///< time that this thread ran: for workloads of one thread, blind to what preempts them
+};
+
 struct SamplerOptions {
+  Clock clock = Clock::Wall;
   int samples = 21;
   double sampleSeconds = 0.02;  ///< least duration of one sample
   double maxDrift = 0.05;       ///< between the two limit samples around a workload sample

@@ -1,6 +1,7 @@
 // B9: what the machine's own work costs, per instruction, call, object and kernel call.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,10 @@ namespace baton::benchmarks {
 struct MicroFigure {
   std::string id;
   std::string what;
-  double most;           ///< in turns of the add-and-branch loop
-  Workload workload;     ///< one run is one turn of the program's loop
-  double itemsPerRun;    ///< instructions (calls, objects) that share the time of one run
-  double overheadItems;  ///< scalar instructions per run that do not count as items
+  std::optional<double> most;  ///< in turns of the add-and-branch loop; nothing: only reported
+  Workload workload;           ///< one run is one turn of the program's loop
+  double itemsPerRun;          ///< instructions (calls, objects) that share the time of one run
+  double overheadItems;        ///< scalar instructions and moves per run that do not count as items
 };
 
 /// Builds the programs and loads them. The workloads keep what they need alive.

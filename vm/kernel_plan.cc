@@ -8,18 +8,19 @@ namespace baton::vm {
 
 KernelPlan::KernelPlan(const KernelDescriptor& descriptor)
     : descriptor_(&descriptor),
+      symbolCount_(static_cast<uint32_t>(descriptor.symbols.size())),
       inputCount_(static_cast<uint32_t>(descriptor.inputs.size())),
       operandCount_(static_cast<uint32_t>(descriptor.inputs.size() + descriptor.outputs.size())),
       scalarInputCount_(static_cast<uint32_t>(descriptor.scalarInputs.size())),
       scalarOutputCount_(static_cast<uint32_t>(descriptor.scalarOutputs.size())) {
-  const auto symbolCount = static_cast<uint32_t>(descriptor.symbols.size());
   for (const KernelSymbol& symbol : descriptor.symbols) {
     const bool isScalar = symbol.from == KernelSymbol::From::Scalar;
-    symbols_.push_back({isScalar, isScalar ? symbolCount + symbol.index : symbol.index, symbol.axis});
+    symbols_.push_back({isScalar, isScalar ? symbolCount_ + symbol.index : symbol.index, symbol.axis});
   }
   for (uint32_t index = 0; index < operandCount_; ++index) {
     const KernelOperand& operand = operandOf(index);
     if (operand.alignmentBytes > 1) pointerChecks_.push_back({index, uint64_t{operand.alignmentBytes} - 1});
+    alignmentMask_ |= uint64_t{operand.alignmentBytes} - 1;
     for (uint32_t axis = 0; axis < operand.extents.size(); ++axis) {
       const DimExpr& dim = operand.extents[axis];
       if (const std::optional<int64_t> constant = dim.asConstant()) {
@@ -38,6 +39,13 @@ KernelPlan::KernelPlan(const KernelDescriptor& descriptor)
   hasSlowChecks_ = !expressions_.empty() || !constraints_.empty();
 }
 
+uint64_t KernelPlan::misalignment(Tensor* const* operands) const {
+  uint64_t bits = 0;
+  for (const PointerCheck& check : pointerChecks_)
+    bits |= reinterpret_cast<uintptr_t>(operands[check.operand]->data) & check.mask;
+  return bits;
+}
+
 bool KernelPlan::checkSlowly(Tensor* const* operands, const int64_t* scalars) const {
   for (const ExpressionCheck& check : expressions_)
     if (check.program.evaluate(scalars) != operands[check.operand]->extents()[check.axis]) return false;
@@ -54,7 +62,7 @@ std::string KernelPlan::operandText(uint32_t index) const {
 }
 
 std::string KernelPlan::explain(Tensor* const* operands, int64_t* scalars) const {
-  check(operands, scalars);
+  check(operands, scalars, 0);  // for the symbols
   const auto name = [&](DimSymbol symbol) { return descriptor_->symbols[symbol.value()].name; };
   const auto value = [&](DimSymbol symbol) { return std::optional(scalars[symbol.value()]); };
   for (uint32_t index = 0; index < operandCount_; ++index) {

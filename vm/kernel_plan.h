@@ -19,7 +19,7 @@ class KernelPlan {
   /// The descriptor has passed validateDescriptor() and outlives the plan.
   explicit KernelPlan(const KernelDescriptor& descriptor);
 
-  uint32_t symbolCount() const { return static_cast<uint32_t>(symbols_.size()); }
+  uint32_t symbolCount() const { return symbolCount_; }
   uint32_t inputCount() const { return inputCount_; }
   uint32_t operandCount() const { return operandCount_; }
   uint32_t scalarInputCount() const { return scalarInputCount_; }
@@ -27,9 +27,9 @@ class KernelPlan {
   uint32_t scalarCount() const { return symbolCount() + scalarInputCount_ + scalarOutputCount_; }
 
   /// `scalars` has room for scalarCount() values, of which the scalar inputs are there; fills in the
-  /// symbols. Whether the kernel may run.
-  bool check(Tensor* const* operands, int64_t* scalars) const {
-    for (uint32_t i = 0; i < symbols_.size(); ++i) {
+  /// symbols. `addresses` is the union of the bits of all operands' data. Whether the kernel may run.
+  bool check(Tensor* const* operands, int64_t* scalars, uint64_t addresses) const {
+    for (uint32_t i = 0; i < symbolCount_; ++i) {
       const Source& source = symbols_[i];
       scalars[i] = source.isScalar ? scalars[source.index] : operands[source.index]->extents()[source.axis];
     }
@@ -39,10 +39,10 @@ class KernelPlan {
           static_cast<uint64_t>(operands[check.operand]->extents()[check.axis] ^ scalars[check.value]);
     for (const ExtentCheck& check : constantChecks_)
       differences |= static_cast<uint64_t>(operands[check.operand]->extents()[check.axis] ^ check.value);
-    for (const PointerCheck& check : pointerChecks_)
-      differences |= reinterpret_cast<uintptr_t>(operands[check.operand]->data) & check.mask;
     for (uint32_t i = inputCount_; i < operandCount_; ++i)
       differences |= static_cast<uint64_t>(!operands[i]->isOutput());
+    if ((addresses & alignmentMask_) != 0) [[unlikely]]
+      differences |= misalignment(operands);
     return differences == 0 && (!hasSlowChecks_ || checkSlowly(operands, scalars));
   }
 
@@ -75,6 +75,8 @@ class KernelPlan {
     DimProgram rhs;
   };
 
+  /// Bits of addresses that ought to be zero, operand by operand.
+  uint64_t misalignment(Tensor* const* operands) const;
   bool checkSlowly(Tensor* const* operands, const int64_t* scalars) const;
   const KernelOperand& operandOf(uint32_t index) const {
     return index < inputCount_ ? descriptor_->inputs[index] : descriptor_->outputs[index - inputCount_];
@@ -82,11 +84,13 @@ class KernelPlan {
   std::string operandText(uint32_t index) const;
 
   const KernelDescriptor* descriptor_ = nullptr;
+  uint32_t symbolCount_ = 0;
   uint32_t inputCount_ = 0;
   uint32_t operandCount_ = 0;
   uint32_t scalarInputCount_ = 0;
   uint32_t scalarOutputCount_ = 0;
   bool hasSlowChecks_ = false;
+  uint64_t alignmentMask_ = 0;  // of all operands
   std::vector<Source> symbols_;
   std::vector<ExtentCheck> symbolChecks_;
   std::vector<ExtentCheck> constantChecks_;

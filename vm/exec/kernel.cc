@@ -19,22 +19,24 @@ struct Arguments {
   int64_t* scalars;
 };
 
-int64_t callWith(const Arguments& arguments, bytecode::CallKernel v, const KernelPlan& plan, Machine& m,
-                 uint64_t* s, Object** r, int64_t fuel) {
+int64_t callWith(Arguments arguments, bytecode::CallKernel v, const KernelPlan& plan, Machine& m, uint64_t* s,
+                 Object** r, int64_t fuel) {
   const auto inputs = v.inputs();
   const auto outputs = v.outputs();
   uint32_t operand = 0;
+  uint64_t addresses = 0;
   const auto take = [&](ReferenceOperand reference) {
     Tensor* tensor = asTensor(r[reference.index()]);
     arguments.operands[operand] = tensor;
     arguments.buffers[operand++] = tensor->data;
+    addresses |= reinterpret_cast<uintptr_t>(tensor->data);
   };
-  for (const ReferenceOperand input : inputs) take(input);
-  for (const ReferenceOperand output : outputs) take(output);
+  for (uint32_t i = 0; i < inputs.size(); ++i) take(inputs[i]);
+  for (uint32_t i = 0; i < outputs.size(); ++i) take(outputs[i]);
   int64_t* scalarInputs = arguments.scalars + plan.symbolCount();
   for (uint32_t i = 0; i < plan.scalarInputCount(); ++i)
     scalarInputs[i] = static_cast<int64_t>(s[v.scalars()[i].index()]);
-  if (!plan.check(arguments.operands, arguments.scalars)) [[unlikely]] {
+  if (!plan.check(arguments.operands, arguments.scalars, addresses)) [[unlikely]] {
     m.failProgram(plan.explain(arguments.operands, arguments.scalars));
     return -1;
   }
@@ -48,8 +50,8 @@ int64_t callWith(const Arguments& arguments, bytecode::CallKernel v, const Kerne
   const auto drop = [&](ReferenceOperand reference) {
     if (reference.isLastUse()) m.heap->release(std::exchange(r[reference.index()], nullptr));
   };
-  for (const ReferenceOperand input : inputs) drop(input);
-  for (const ReferenceOperand output : outputs) drop(output);
+  for (uint32_t i = 0; i < inputs.size(); ++i) drop(inputs[i]);
+  for (uint32_t i = 0; i < outputs.size(); ++i) drop(outputs[i]);
   return fuel - left;
 }
 
