@@ -184,6 +184,13 @@ class ValueParser {
     return count ? std::optional<size_t>(static_cast<size_t>(*count)) : std::nullopt;
   }
 
+  /// "2xf32=": a tensor begins here, and no element.
+  bool atTensorType() const {
+    size_t end = at_;
+    while (end < text_.size() && isWord(text_[end])) ++end;
+    return end < text_.size() && text_[end] == '=' && parseTensorType(text_.substr(at_, end - at_));
+  }
+
   bool atElement() {
     const char c = peek();
     if (isDigit(c) || c == '-' || c == '+' || c == '.') return true;
@@ -208,7 +215,7 @@ class ValueParser {
     for (size_t have = 0; !count || have < *count; ++have) {
       const size_t before = at_;
       if (have != 0) accept(',');
-      if (atElement()) {
+      if (atElement() && (count || !atTensorType())) {
         BATON_TRY(element(data));
         continue;
       }

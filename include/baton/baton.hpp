@@ -118,9 +118,20 @@ class Value : public Shared<baton_value, &baton_value_retain, &baton_value_relea
   template <class T>
   static Value tensor(const Instance& instance, const std::vector<int64_t>& extents,
                       const std::vector<T>& data) {
+    if constexpr (std::is_same_v<T, bool>) {
+      // A vector<bool> holds bits, a tensor bytes.
+      const std::vector<uint8_t> bytes(data.begin(), data.end());
+      return tensor(instance, extents, dtypeOf<bool>(), bytes.data(), bytes.size());
+    } else {
+      return tensor(instance, extents, dtypeOf<T>(), data.data(), data.size() * sizeof(T));
+    }
+  }
+  /// Of any element type: copies the bytes, row-major.
+  static Value tensor(const Instance& instance, const std::vector<int64_t>& extents, baton_dtype dtype,
+                      const void* data, size_t sizeBytes) {
     baton_value* made = nullptr;
-    check(baton_value_create_tensor(instance.get(), dtypeOf<T>(), extents.size(), extents.data(), data.data(),
-                                    data.size() * sizeof(T), &made));
+    check(baton_value_create_tensor(instance.get(), dtype, extents.size(), extents.data(), data, sizeBytes,
+                                    &made));
     return Value(made);
   }
   template <class T>

@@ -38,6 +38,12 @@ TEST_CASE("the C++ wrapper runs programs and throws their errors") {
   CHECK(call.state() == BATON_CALL_FAILED);
   CHECK_THROWS_AS(api::Call(context, "nothing"), std::invalid_argument);
 
+  const api::Value flags = api::Value::tensor<bool>(instance, {3}, {true, false, true});
+  CHECK(flags.format() == "3xbool=true false true");
+  CHECK(flags.elements<bool>() == std::vector<bool>{true, false, true});
+  const uint16_t half = 0x3c00;
+  CHECK(api::Value::tensor(instance, {1}, BATON_F16, &half, sizeof half).format() == "1xf16=1");
+
   DLManagedTensorVersioned* exported = x.toDlpack();
   const api::Value same = api::Value::fromDlpack(instance, exported);
   CHECK(same == x);

@@ -31,10 +31,10 @@ class Inputs(CommandTest):
     def runTest(self):
         pass
 
-    def call(self, code, function, *inputs, stdout=None, stderr=(), options=()):
+    def call(self, code, function, *inputs, stdout=None, stderr=(), options=(), **more):
         arguments = [a for text in inputs for a in ("--input", text)]
         return self.expect(code, "vm-run", "m.vmexe", "--function", function, *arguments, *options, stdout=stdout,
-                           stderr=stderr)
+                           stderr=stderr, **more)
 
     def test_values(self):
         self.call(OK, "main", "2x1xf32=1 2", "2xf32=10 20", stdout="2x1xf32=11 22\n")
@@ -43,6 +43,20 @@ class Inputs(CommandTest):
         self.call(OK, "main", "0x3xf32=", "0xf32=", stdout="0x3xf32=\n")
         self.call(OK, "tree", "Node(Leaf(3xf32=1 2 3), Leaf(3xf32=4 5 6))", stdout="3xf32=1 2 3\n")
         self.call(OK, "pair", "i32=1", stdout="i32=1\ni32=2\n")
+
+    def test_values_in_files(self):
+        self.write("tree.txt", "Node(Leaf(3xf32=1 2 3),\n  Leaf(@leaf.npy))\n")
+        self.write("leaf.npy", npy("<f4", (3,), floats(4, 5, 6)))
+        self.call(OK, "tree", "@tree.txt", stdout="3xf32=1 2 3\n")
+        self.call(OK, "tree", "t=@-", stdout="3xf32=1 2 3\n", read="tree.txt")
+        self.write("array", npy("<f4", (2, 3), floats(*range(6))))
+        self.call(OK, "main", "x=@array", "2xf32=10 20", stdout="2x3xf32=10 11 12 23 24 25\n")
+        self.call(OK, "tree", "@tree.txt", stdout="", options=("--output", "@out.txt"))
+        self.assertEqual((self.work / "out.txt").read_text(), "3xf32=1 2 3\n")
+        self.call(OK, "tree", "@tree.txt", stdout="[SUCCESS]\n", options=("--expect", "@out.txt"))
+        self.write("bad.txt", "Node(Leaf(3xf32=1 2 3)")
+        self.call(USAGE, "tree", "@bad.txt", stderr="input %t: ")
+        self.call(BAD_FILE, "tree", "@missing.txt", stderr="missing.txt: ")
 
     def test_wrong_tensors(self):
         self.call(FAILURE, "main", "2x3xf32=1 2 3 4 5 6", "3xf32=1 2 3",

@@ -10,6 +10,7 @@
 
 #include "base/checked_math.h"
 #include "base/dtype.h"
+#include "formats/npy.h"
 #include "formats/npz.h"
 #include "formats/value_text.h"
 #include "tools/cli/command.h"
@@ -117,8 +118,28 @@ NamedText splitName(const std::string& argument) {
   return {left, argument.substr(equals + 1)};
 }
 
-Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text,
+Result<Value> makeTensor(baton_instance* instance, const Array& array) {
+  baton_value* value = nullptr;
+  BATON_TRY(
+      check(baton_value_create_tensor(instance, static_cast<baton_dtype>(array.dtype), array.shape.size(),
+                                      array.shape.data(), array.bytes.data(), array.bytes.size(), &value)));
+  return Value(value);
+}
+
+Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& argument,
                          const std::string& what) {
+  std::string text = argument;
+  if (text.starts_with('@') && !text.ends_with(".npy")) {
+    // A file: an array, or value text, which names files of arrays in its turn.
+    const std::string name = text.substr(1);
+    BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(name));
+    text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with("\x93NUMPY")) {
+      Result<Array> array = readNpy(bytes);
+      if (!array) return std::move(array).assume_error().withContext(name);
+      return makeTensor(instance, array.assume_value());
+    }
+  }
   OpenFiles open;
   baton_file_source files = BATON_FILE_SOURCE_INIT;
   files.user = &open;
@@ -174,11 +195,7 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
       if (index == SIZE_MAX)
         throw UsageError(
             fmt::format("{}: no parameter %{}; {}", options.inputsNpz, entry.name, signatureHint(function)));
-      baton_value* value = nullptr;
-      BATON_TRY(check(baton_value_create_tensor(instance, static_cast<baton_dtype>(entry.array.dtype),
-                                                entry.array.shape.size(), entry.array.shape.data(),
-                                                entry.array.bytes.data(), entry.array.bytes.size(), &value)));
-      values[index].reset(value);
+      BATON_TRY_ASSIGN(values[index], makeTensor(instance, entry.array));
     }
   }
 

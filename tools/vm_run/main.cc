@@ -27,7 +27,9 @@ void addOptions(Command& command, RunOptions& o) {
   app.add_option("executable", o.executable, "the .vmexe file")->required()->type_name("FILE");
   app.add_option("--function", o.function, "entry point to call")->capture_default_str()->type_name("NAME");
 
-  command.addRepeatable("--input", o.inputs, "a value, by position or as NAME=VALUE; @FILE.npy reads one")
+  command
+      .addRepeatable("--input", o.inputs,
+                     "a value, by position or as NAME=VALUE; @FILE reads one, an array or value text")
       ->type_name("VALUE")
       ->group("Inputs");
   app.add_option("--inputs-npz", o.inputsNpz, "arrays named like the parameters")
@@ -40,7 +42,9 @@ void addOptions(Command& command, RunOptions& o) {
       ->group("Inputs");
   command.addRepeatable("--dim", o.dims, "an extent for --random")->type_name("NAME=N")->group("Inputs");
 
-  command.addRepeatable("--output", o.outputs, "where a result goes, in order: - or @FILE.npy")
+  command
+      .addRepeatable("--output", o.outputs,
+                     "where a result goes, in order: @FILE.npy as an array, - or another @FILE as value text")
       ->type_name("WHERE")
       ->group("Outputs");
   app.add_option("--outputs-npz", o.outputsNpz, "all results as output_0, output_1, ...")
@@ -53,16 +57,22 @@ void addOptions(Command& command, RunOptions& o) {
       ->type_name("FILE")
       ->group("Outputs");
   app.add_option("--atol", o.tolerance.absolute, "tolerance |found - expected| <= atol + rtol * |expected|")
+      ->check(CLI::NonNegativeNumber)
       ->group("Outputs");
   app.add_option("--rtol", o.tolerance.relative, "see --atol; without both, bits must be equal")
+      ->check(CLI::NonNegativeNumber)
       ->group("Outputs");
 
-  app.add_option("--threads", o.threads, "threads that work on one kernel; 0: one per core")->group("Limits");
+  app.add_option("--threads", o.threads, "threads that work on one kernel; 0: one per core")
+      ->check(CLI::NonNegativeNumber)
+      ->group("Limits");
   app.add_option("--memory-limit", o.memoryLimit, "cap for all memory")->type_name("SIZE")->group("Limits");
   app.add_option("--timeout", o.timeout, "deadline of one run")->type_name("TIME")->group("Limits");
   app.add_option("--max-instructions", o.maxInstructions, "instructions of one run; 0: any number")
+      ->check(CLI::NonNegativeNumber)
       ->group("Limits");
   app.add_option("--max-call-depth", o.maxCallDepth, "nested calls; 0: as many as 1 GiB of frames holds")
+      ->check(CLI::NonNegativeNumber)
       ->group("Limits");
 
   command

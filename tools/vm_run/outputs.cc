@@ -71,7 +71,7 @@ void checkOutputOptions(const baton_function* function, const RunOptions& option
   checkCount("--expect", options.expected.size());
   for (const std::string& where : options.outputs)
     if (where != "-" && (where.size() < 2 || where[0] != '@'))
-      throw UsageError(fmt::format("--output {}: expected - or @FILE.npy", where));
+      throw UsageError(fmt::format("--output {}: expected -, @FILE.npy or @FILE for value text", where));
 }
 
 Result<void> writeOutputs(const std::vector<Value>& results, const RunOptions& options) {
@@ -80,6 +80,9 @@ Result<void> writeOutputs(const std::vector<Value>& results, const RunOptions& o
     if (where == "-") {
       BATON_TRY_ASSIGN(const std::string text, formatValue(results[i].get(), 0));
       fmt::print("{}\n", text);
+    } else if (!where.ends_with(".npy")) {
+      BATON_TRY_ASSIGN(const std::string text, formatValue(results[i].get(), 0));
+      BATON_TRY(writeTextFile(where.substr(1), text + "\n"));
     } else {
       BATON_TRY_ASSIGN(const Array array, arrayOf(results[i].get(), where));
       BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, writeNpy(array));
@@ -127,12 +130,8 @@ Result<bool> checkExpectations(baton_instance* instance, const baton_function* f
         return Error(ErrorCode::InvalidArgument,
                      fmt::format("{}: found \"{}\", expected output_0 to output_{}", options.expectedNpz,
                                  entry.name, results.size() - 1));
-      baton_value* expected = nullptr;
-      BATON_TRY(check(baton_value_create_tensor(
-          instance, static_cast<baton_dtype>(entry.array.dtype), entry.array.shape.size(),
-          entry.array.shape.data(), entry.array.bytes.data(), entry.array.bytes.size(), &expected)));
-      const Value owned(expected);
-      agree &= report(index, findDifference(results[index].get(), expected, options.tolerance));
+      BATON_TRY_ASSIGN(const Value expected, makeTensor(instance, entry.array));
+      agree &= report(index, findDifference(results[index].get(), expected.get(), options.tolerance));
       ++found;
     }
     if (found < results.size()) {

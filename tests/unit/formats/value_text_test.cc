@@ -56,6 +56,8 @@ TEST_CASE("one extent may follow from the number of elements") {
   CHECK(round("2x?xi32=[[1,2,3],[4,5,6]]") == "2x3xi32=1 2 3 4 5 6");
   CHECK(round("(?xf32=1, 2, i64=3)") == "(2xf32=1 2, i64=3)");
   CHECK(round("?xf32=") == "0xf32=");
+  CHECK(round("[?xf32=1 2 3, 2xf32=1 2, ?xf32=, 1xf32=7]") == "[3xf32=1 2 3, 2xf32=1 2, 0xf32=, 1xf32=7]");
+  CHECK(round("(?xf32=1, 2, f32=3)") == "(2xf32=1 2, f32=3)");
   CHECK(refused("2x?xi32=1 2 3") == "column 1: no extent for '?' gives 3 elements");
   CHECK(refused("2x?xi32=[[1,2,3],[4]]") == "column 20: 1 elements end here, expected 3");
   CHECK(refused("0x?xi32=") == "column 1: no extent for '?' gives 0 elements");
