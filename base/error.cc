@@ -39,6 +39,11 @@ Error& Error::at(ProgramLocation location) & {
   return *this;
 }
 
+Error& Error::omitFrames(uint64_t count) & {
+  payload_->omittedFrames = count;
+  return *this;
+}
+
 Error Error::withContext(const std::string& context) && {
   payload_->message = context + ": " + payload_->message;
   return std::move(*this);
@@ -67,6 +72,7 @@ std::string Error::describe() const {
     if (same > 1) text += fmt::format(", {} frames", same);
     i += same;
   }
+  if (omittedFrames() > 0) text += fmt::format("\n  and {} more frames", omittedFrames());
   return text;
 }
 

@@ -58,6 +58,8 @@ class [[nodiscard]] Error {
   const std::string& message() const { return payload_->message; }
   /// Frames of the running program, innermost first; empty outside a run.
   const std::vector<ProgramLocation>& programTrail() const { return payload_->programTrail; }
+  /// How many frames there were beyond those.
+  uint64_t omittedFrames() const { return payload_->omittedFrames; }
   /// Places in our code that the error passed, innermost first.
   const std::vector<std::source_location>& trail() const { return payload_->trail; }
 
@@ -65,6 +67,8 @@ class [[nodiscard]] Error {
   Error& passed(std::source_location where) &;
   /// Adds a frame of the running program.
   Error& at(ProgramLocation location) &;
+  /// Says that there were more frames than were added.
+  Error& omitFrames(uint64_t count) &;
   /// Puts `context: ` before the message, e.g. the file that was being read.
   Error withContext(const std::string& context) &&;
   Error clone() const;
@@ -78,6 +82,7 @@ class [[nodiscard]] Error {
     std::string message;
     std::vector<ProgramLocation> programTrail;
     std::vector<std::source_location> trail;
+    uint64_t omittedFrames = 0;
   };
   std::unique_ptr<Payload> payload_;
 };

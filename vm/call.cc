@@ -319,7 +319,9 @@ std::vector<ProgramLocation> Call::frames(size_t limit) const {
 }
 
 Error Call::locate(Error failure) const {
-  for (ProgramLocation& location : frames(kMaxFrames)) failure.at(std::move(location));
+  std::vector<ProgramLocation> innermost = frames(kMaxFrames);
+  if (machine_.isRunning()) failure.omitFrames(machine_.depth + 1 - innermost.size());
+  for (ProgramLocation& location : innermost) failure.at(std::move(location));
   return failure;
 }
 

@@ -180,7 +180,7 @@ class Value : public Shared<baton_value, &baton_value_retain, &baton_value_relea
     if (dtype() != dtypeOf<T>())
       throw std::invalid_argument(std::string("the elements are of type ") + baton_dtype_name(dtype()));
     const T* first = static_cast<const T*>(baton_value_data(get()));
-    return {first, first + baton_value_size_bytes(get()) / sizeof(T)};
+    return std::vector<T>(first, first + baton_value_size_bytes(get()) / sizeof(T));
   }
   std::string constructor() const {
     const char* name = baton_value_constructor_name(get());

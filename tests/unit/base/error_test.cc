@@ -36,6 +36,8 @@ TEST_CASE("describe prints recursion that went deep in one line") {
   CHECK(error.describe() ==
         "limit reached: too deep\n  in @f at m.relay:3:7, 3 frames\n  in @f at m.relay:3:9\n"
         "  in @main at pc 9, 2 frames");
+  error.omitFrames(99'996);
+  CHECK(error.describe().ends_with("\n  in @main at pc 9, 2 frames\n  and 99996 more frames"));
 }
 
 }  // namespace

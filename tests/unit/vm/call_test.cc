@@ -50,6 +50,11 @@ TEST_CASE("limits of depth and instructions are errors after which the context w
   REQUIRE_FALSE(deep.has_value());
   CHECK(deep.error().code() == ErrorCode::LimitReached);
   CHECK(deep.error().message() == "call depth limit reached: 50 frames allowed");
+  CHECK(deep.error().omittedFrames() == 0);
+  const auto deeper = runtime.run("depth", {Runtime::i64(1000)}, {.callDepth = 500});
+  REQUIRE_FALSE(deeper.has_value());
+  CHECK(deeper.error().programTrail().size() == Call::kMaxFrames);
+  CHECK(deeper.error().omittedFrames() == 501 - Call::kMaxFrames);
   CHECK(runtime.runI64("depth", {Runtime::i64(50)}, {.callDepth = 50}) == 50);
 
   const auto endless = runtime.run("forever", {Runtime::i64(0)}, {.instructionCount = 100000});
