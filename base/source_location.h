@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace baton {
 
@@ -11,9 +12,17 @@ struct SourceLocation {
   uint32_t file = 0;
   uint32_t line = 0;
   uint32_t column = 0;
+  uint32_t inlinedAt = 0;  ///< 0: nowhere; else 1 + index of the InlineSite whose body it is in
 
   bool isKnown() const { return line != 0; }
   friend bool operator==(const SourceLocation&, const SourceLocation&) = default;
+};
+
+/// A call that was replaced by the body of the function it called. Whoever hands out locations
+/// keeps a table of them; a site that is itself in a replaced body comes after that body's site.
+struct InlineSite {
+  std::string function;  ///< that was called
+  SourceLocation call;
 };
 
 }  // namespace baton

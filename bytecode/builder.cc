@@ -160,8 +160,13 @@ void ProgramBuilder::addImage(std::string level, std::vector<std::string> requir
 void ProgramBuilder::addPosition(FunctionIndex function, uint32_t pc, std::string_view file, uint32_t line,
                                  uint32_t column, std::string_view name) {
   intern(names_, program_.debug.names, "");  // name 0 is the empty one
-  program_.debug.positions.push_back({function, pc, intern(files_, program_.debug.files, file), line, column,
-                                      intern(names_, program_.debug.names, name)});
+  DebugInfo::Position& position = program_.debug.positions.emplace_back();
+  position.function = function;
+  position.pc = pc;
+  position.file = intern(files_, program_.debug.files, file);
+  position.line = line;
+  position.column = column;
+  position.name = intern(names_, program_.debug.names, name);
 }
 
 Program ProgramBuilder::finish() {

@@ -122,17 +122,23 @@ struct NativeImage {
 
 /// pc to source, sorted by (function, pc); an entry holds up to the next one.
 struct DebugInfo {
-  struct Position {
-    FunctionIndex function;
-    uint32_t pc = 0;
+  struct Place {
     uint32_t file = 0;
     uint32_t line = 0;
     uint32_t column = 0;
-    uint32_t name = 0;  ///< in `names`: the operator or variable; 0 is the empty name
+    uint32_t name = 0;       ///< in `names`: the operator or variable; 0 is the empty name
+    uint32_t inlinedAt = 0;  ///< 0, or 1 + index of the inline site whose body this is in
+  };
+  struct Position : Place {
+    FunctionIndex function;
+    uint32_t pc = 0;
   };
   std::vector<std::string> files;
   std::vector<std::string> names;
   std::vector<Position> positions;
+  /// Calls that were replaced by the body of what they called, `name`: where they stood. A site
+  /// that is itself in a replaced body comes after that body's.
+  std::vector<Place> inlineSites;
 };
 
 /// A bundled case for `vm-run --bundled-tests`, in value text.

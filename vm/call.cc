@@ -306,22 +306,24 @@ Result<Ref<Value>> Call::result() const {
   return result_;
 }
 
-std::vector<ProgramLocation> Call::frames(size_t limit) const {
-  std::vector<ProgramLocation> frames;
-  if (!machine_.isRunning()) return frames;
+Call::Backtrace Call::backtrace(size_t limit) const {
+  Backtrace trace;
+  if (!machine_.isRunning()) return trace;
   const Executable& executable = context_->executable();
-  for (FrameWalk walk(machine_); !walk.isDone() && frames.size() < limit; walk.next()) {
+  size_t count = 0;
+  for (FrameWalk walk(machine_); !walk.isDone() && count < limit; walk.next(), ++count) {
     const uint32_t function = executable.functionIndex(walk.function());
     const auto word = static_cast<uint32_t>(walk.at() - walk.function().code);
-    frames.push_back(executable.locate(function, executable.instructionStart(function, word)));
+    executable.locate(function, executable.instructionStart(function, word), trace.frames);
   }
-  return frames;
+  trace.omittedCount = machine_.depth + 1 - count;
+  return trace;
 }
 
 Error Call::locate(Error failure) const {
-  std::vector<ProgramLocation> innermost = frames(kMaxFrames);
-  if (machine_.isRunning()) failure.omitFrames(machine_.depth + 1 - innermost.size());
-  for (ProgramLocation& location : innermost) failure.at(std::move(location));
+  Backtrace trace = backtrace(kMaxFrames);
+  for (ProgramLocation& location : trace.frames) failure.at(std::move(location));
+  failure.omitFrames(trace.omittedCount);
   return failure;
 }
 

@@ -51,8 +51,12 @@ class Call {
   /// The result of a finished call.
   Result<Ref<Value>> result() const;
   uint64_t instructionCount() const { return executed_; }
-  /// Where a suspended call stands, innermost first, at most `limit` frames.
-  std::vector<ProgramLocation> frames(size_t limit) const;
+  struct Backtrace {
+    std::vector<ProgramLocation> frames;  ///< innermost first, those of inlined functions, too
+    uint64_t omittedCount = 0;            ///< frames of the stack beyond those
+  };
+  /// Where a suspended call stands; at most `limit` frames of the stack.
+  Backtrace backtrace(size_t limit) const;
   static constexpr size_t kMaxFrames = 64;  ///< of an error's backtrace
 
  private:

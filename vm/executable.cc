@@ -153,22 +153,29 @@ uint32_t Executable::instructionStart(uint32_t function, uint32_t pc) const {
   }
 }
 
-ProgramLocation Executable::locate(uint32_t function, uint32_t pc) const {
+void Executable::locate(uint32_t function, uint32_t pc, std::vector<ProgramLocation>& frames) const {
   using Position = bytecode::DebugInfo::Position;
-  ProgramLocation location;
-  location.function = program_.functions[function].name;
-  location.pc = pc;
-  const std::vector<Position>& positions = program_.debug.positions;
+  const std::string& name = program_.functions[function].name;
+  const bytecode::DebugInfo& debug = program_.debug;
+  const std::vector<Position>& positions = debug.positions;
   const auto after = std::ranges::upper_bound(
       positions, std::pair(function, pc), {},
       [](const Position& position) { return std::pair(position.function.value(), position.pc); });
-  if (after == positions.begin()) return location;
-  const Position& position = *std::prev(after);
-  if (position.function.value() != function || position.line == 0) return location;
-  location.file = program_.debug.files[position.file];
-  location.line = position.line;
-  location.column = position.column;
-  return location;
+  const bool isKnown = after != positions.begin() && std::prev(after)->function.value() == function &&
+                       std::prev(after)->line != 0;
+  if (!isKnown) {
+    frames.push_back({.function = name, .pc = pc});
+    return;
+  }
+  for (const bytecode::DebugInfo::Place* place = &*std::prev(after); place;) {
+    const auto* site = place->inlinedAt == 0 ? nullptr : &debug.inlineSites[place->inlinedAt - 1];
+    frames.push_back({.function = site ? debug.names[site->name] : name,
+                      .pc = pc,
+                      .file = debug.files[place->file],
+                      .line = place->line,
+                      .column = place->column});
+    place = site;
+  }
 }
 
 }  // namespace baton::vm

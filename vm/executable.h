@@ -46,8 +46,9 @@ class Executable final : public Retainable {
   uint32_t functionIndex(const FunctionCode& function) const {
     return static_cast<uint32_t>(&function - functions_.data());
   }
-  /// Where in the program a word of a function is.
-  ProgramLocation locate(uint32_t function, uint32_t pc) const;
+  /// Adds where in the program a word of a function is: the function, after those that were inlined
+  /// into it, innermost first.
+  void locate(uint32_t function, uint32_t pc, std::vector<ProgramLocation>& frames) const;
   /// First word of the instruction that `pc` is in.
   uint32_t instructionStart(uint32_t function, uint32_t pc) const;
 

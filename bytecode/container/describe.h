@@ -161,12 +161,18 @@ void describe(A& archive, const KernelsSection<Ts...>& section) {
 
 template <class A>
 void describe(A& archive, Like<DebugInfo::Position> auto& position) {
-  archive(position.function, position.pc, position.file, position.line, position.column, position.name);
+  archive(position.function, position.pc, position.file, position.line, position.column, position.name,
+          position.inlinedAt);
+}
+
+template <class A>
+void describe(A& archive, Like<DebugInfo::Place> auto& place) {
+  archive(place.file, place.line, place.column, place.name, place.inlinedAt);
 }
 
 template <class A>
 void describe(A& archive, Like<DebugInfo> auto& debug) {
-  archive(debug.files, debug.names, debug.positions);
+  archive(debug.files, debug.names, debug.positions, debug.inlineSites);
 }
 
 template <class A>

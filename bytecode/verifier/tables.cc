@@ -297,14 +297,21 @@ class TablesCheck {
                        fmt::format("{}: results are not those of @{}", owner, function.name));
   }
 
+  void place(const std::string& owner, const DebugInfo::Place& place, size_t siteCount) {
+    index(Rule::Debug, owner, "file", place.file, p_.debug.files.size());
+    index(Rule::Debug, owner, "name", place.name, p_.debug.names.size());
+    if (place.inlinedAt != 0) index(Rule::Debug, owner, "inline site", place.inlinedAt - 1, siteCount);
+  }
+
   void debug() {
     const DebugInfo& debug = p_.debug;
+    for (size_t i = 0; i < debug.inlineSites.size(); ++i)
+      place(fmt::format("inline site {}", i), debug.inlineSites[i], i);
     for (size_t i = 0; i < debug.positions.size(); ++i) {
       const DebugInfo::Position& position = debug.positions[i];
       const std::string owner = fmt::format("position {}", i);
       index(Rule::Debug, owner, "function", position.function.value(), p_.functions.size());
-      index(Rule::Debug, owner, "file", position.file, debug.files.size());
-      index(Rule::Debug, owner, "name", position.name, debug.names.size());
+      place(owner, position, debug.inlineSites.size());
       if (position.function.value() < p_.functions.size())
         index(Rule::Debug, owner, "word", position.pc, p_.functions[position.function.value()].codeSize);
       if (i == 0) continue;

@@ -114,9 +114,7 @@ Result<void> Parser::code(FunctionBody& body) {
       BATON_TRY_ASSIGN(const uint64_t word, number(UINT64_MAX, "a word"));
       body.encoder.word(word);
     } else if (takeIf(".loc")) {
-      BATON_TRY_ASSIGN(auto position, this->position());
-      position.function = body.index;
-      position.pc = body.encoder.offset();
+      BATON_TRY_ASSIGN(const auto position, this->position(body.index, body.encoder.offset()));
       program_.debug.positions.push_back(position);
     } else {
       BATON_TRY(instruction(body));

@@ -49,12 +49,10 @@ Result<void> Parser::statement() {
   if (takeIf("entry")) return entryPoint();
   if (takeIf("test")) return test();
   if (takeIf("position")) {
-    DebugInfo::Position position;
     BATON_TRY_ASSIGN(const uint64_t function, number(UINT32_MAX, "a function number"));
     BATON_TRY_ASSIGN(const uint64_t pc, number(UINT32_MAX, "a word offset"));
-    BATON_TRY_ASSIGN(position, this->position());
-    position.function = FunctionIndex(static_cast<uint32_t>(function));
-    position.pc = static_cast<uint32_t>(pc);
+    BATON_TRY_ASSIGN(const auto position, this->position(FunctionIndex(static_cast<uint32_t>(function)),
+                                                         static_cast<uint32_t>(pc)));
     program_.debug.positions.push_back(position);
     return success();
   }
@@ -81,10 +79,23 @@ Result<void> Parser::tableEntry() {
     messages_.add(program_.messages, std::move(text));
     return success();
   }
+  if (takeIf("inlined")) {
+    std::vector<DebugInfo::Place>& sites = program_.debug.inlineSites;
+    const Token at = peek();
+    BATON_TRY_ASSIGN(const uint64_t number, this->number(UINT32_MAX, "a number"));
+    if (number != sites.size())
+      return errorAt(
+          at, fmt::format("expected {}, found {}: entries are numbered in order", sites.size(), number));
+    BATON_TRY(expect("="));
+    BATON_TRY_ASSIGN(const DebugInfo::Place site, place());
+    sites.push_back(site);
+    return success();
+  }
   const bool isSource = peek().is("source");
   if (!isSource && !peek().is("label"))
     return unexpected(
-        "a statement (meta kind signature message source label type constant kernel image entry fn position "
+        "a statement (meta kind signature message source label inlined type constant kernel image entry fn "
+        "position "
         "test)");
   take();
   auto& table = isSource ? program_.debug.files : program_.debug.names;
@@ -332,20 +343,32 @@ Result<uint32_t> Parser::tableUse(StringTable& table, std::vector<std::string>& 
   return table.intern(list, std::move(text));
 }
 
-// "model.relay":3:7 "add", after `.loc` or in a position; function and pc are the caller's.
-Result<DebugInfo::Position> Parser::position() {
-  DebugInfo::Position position;
+// "model.relay":3:7 "add" inlined 0
+Result<DebugInfo::Place> Parser::place() {
+  DebugInfo::Place place;
   if (program_.debug.names.empty()) names_.intern(program_.debug.names, "");
-  BATON_TRY_ASSIGN(position.file, tableUse(files_, program_.debug.files));
+  BATON_TRY_ASSIGN(place.file, tableUse(files_, program_.debug.files));
   BATON_TRY(expect(":"));
   BATON_TRY_ASSIGN(const uint64_t line, number(UINT32_MAX, "a line"));
   BATON_TRY(expect(":"));
   BATON_TRY_ASSIGN(const uint64_t column, number(UINT32_MAX, "a column"));
-  position.line = static_cast<uint32_t>(line);
-  position.column = static_cast<uint32_t>(column);
+  place.line = static_cast<uint32_t>(line);
+  place.column = static_cast<uint32_t>(column);
   if (peek().kind == TokenKind::String || peek().is("#")) {
-    BATON_TRY_ASSIGN(position.name, tableUse(names_, program_.debug.names));
+    BATON_TRY_ASSIGN(place.name, tableUse(names_, program_.debug.names));
   }
+  if (takeIf("inlined")) {
+    BATON_TRY_ASSIGN(const uint64_t site, number(UINT32_MAX - 1, "the number of an inline site"));
+    place.inlinedAt = static_cast<uint32_t>(site) + 1;
+  }
+  return place;
+}
+
+Result<DebugInfo::Position> Parser::position(FunctionIndex function, uint32_t pc) {
+  DebugInfo::Position position;
+  BATON_TRY_ASSIGN(static_cast<DebugInfo::Place&>(position), place());
+  position.function = function;
+  position.pc = pc;
   return position;
 }
 

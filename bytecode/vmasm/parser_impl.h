@@ -102,7 +102,8 @@ class Parser {
   Result<void> image();
   Result<void> entryPoint();
   Result<void> test();
-  Result<DebugInfo::Position> position();
+  Result<DebugInfo::Place> place();
+  Result<DebugInfo::Position> position(FunctionIndex function, uint32_t pc);
   Result<uint32_t> tableUse(StringTable& table, std::vector<std::string>& list);
 
   // parse_code.cc

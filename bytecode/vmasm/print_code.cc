@@ -175,15 +175,15 @@ std::string Printer::instruction(FunctionIndex index, uint32_t pc) {
   return instruction(*findInstructionDesc(view.unit16(0)), view, {});
 }
 
-std::string Printer::position(const DebugInfo::Position& position) const {
+std::string Printer::place(const DebugInfo::Place& place) const {
   const auto entry = [](const StringTableText& table, const std::vector<std::string>& list, uint32_t index) {
     return table.isInline(index) ? escapeString(list[index]) : fmt::format("#{}", index);
   };
-  std::string text = fmt::format("{}:{}:{}", entry(files_, program_.debug.files, position.file),
-                                 position.line, position.column);
-  const bool isUnnamed =
-      position.name == 0 && !program_.debug.names.empty() && program_.debug.names[0].empty();
-  if (!isUnnamed) text += " " + entry(names_, program_.debug.names, position.name);
+  std::string text =
+      fmt::format("{}:{}:{}", entry(files_, program_.debug.files, place.file), place.line, place.column);
+  const bool isUnnamed = place.name == 0 && !program_.debug.names.empty() && program_.debug.names[0].empty();
+  if (!isUnnamed) text += " " + entry(names_, program_.debug.names, place.name);
+  if (place.inlinedAt != 0) text += fmt::format(" inlined {}", place.inlinedAt - 1);
   return text;
 }
 
@@ -213,7 +213,7 @@ void Printer::function(FunctionIndex index, uint64_t expectedOffset) {
   const auto before = [&](uint32_t pc) {
     if (const auto label = labels.find(pc); label != labels.end()) out_ += label->second + ":\n";
     for (; inlinePositions_ && next != positions.end() && next->function == index && next->pc == pc; ++next)
-      out_ += "  .loc " + position(*next) + "\n";
+      out_ += "  .loc " + place(*next) + "\n";
   };
   for (const CodeItem& item : items) {
     before(item.pc);
@@ -236,11 +236,13 @@ void Printer::collectUses() {
         if (operand.kind == OperandKind::MessageRef) messages_.use(view.unit32(operand.unit));
     }
   }
-  if (!program_.debug.positions.empty()) names_.use(0);
-  for (const DebugInfo::Position& position : program_.debug.positions) {
-    files_.use(position.file);
-    names_.use(position.name);
-  }
+  if (!program_.debug.positions.empty() || !program_.debug.inlineSites.empty()) names_.use(0);
+  const auto use = [&](const DebugInfo::Place& place) {
+    files_.use(place.file);
+    names_.use(place.name);
+  };
+  for (const DebugInfo::Place& site : program_.debug.inlineSites) use(site);
+  for (const DebugInfo::Position& position : program_.debug.positions) use(position);
 }
 
 bool Printer::positionsFitInline() const {

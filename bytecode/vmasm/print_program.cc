@@ -143,6 +143,8 @@ void Printer::tables() {
   declare("message", "m", messages_, program_.messages);
   declare("source", "#", files_, program_.debug.files);
   declare("label", "#", names_, program_.debug.names);
+  for (size_t i = 0; i < program_.debug.inlineSites.size(); ++i)
+    out_ += fmt::format("inlined {} = {}\n", i, place(program_.debug.inlineSites[i]));
 }
 
 void Printer::type(uint32_t index) {
@@ -263,7 +265,7 @@ void Printer::entryPoint(const EntryPoint& entryPoint) {
 
 void Printer::positions() {
   for (const DebugInfo::Position& one : program_.debug.positions)
-    out_ += fmt::format("position {} {} {}\n", one.function.value(), one.pc, position(one));
+    out_ += fmt::format("position {} {} {}\n", one.function.value(), one.pc, place(one));
 }
 
 void Printer::tests() {

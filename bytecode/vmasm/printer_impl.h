@@ -73,7 +73,7 @@ class Printer {
   std::string kinds(std::span<const Kind> kinds) const;
   std::string extents(const std::vector<DimExpr>& extents, const std::vector<std::string>& symbols) const;
   std::string message(uint32_t index) const;
-  std::string position(const DebugInfo::Position& position) const;
+  std::string place(const DebugInfo::Place& place) const;
   std::string instruction(const InstructionDesc& desc, InstructionView view, const Labels& labels) const;
   std::string immediate(const InstructionDesc& desc, size_t operand, InstructionView view) const;
 

@@ -23,24 +23,53 @@ class DebugWriter {
       : module_(module),
         debug_(debug),
         files_(module.files.size(), kUnset),
-        names_(module.names.size(), kUnset) {
+        names_(module.names.size(), kUnset),
+        sites_(module.inlineSites.size(), 0) {
     names_[0] = 0;
     debug_.names.emplace_back();
   }
 
+  /// Everything that add() will meet comes here before: in text, the sites are first.
+  void addSites(const EncodedFunction::Position& position) { site(position.location.inlinedAt); }
+
   void add(bytecode::FunctionIndex function, const EncodedFunction::Position& position) {
-    bytecode::DebugInfo::Position entry;
+    bytecode::DebugInfo::Position& entry = debug_.positions.emplace_back();
+    static_cast<bytecode::DebugInfo::Place&>(entry) =
+        place(position.location, intern(names_, position.name.value(), module_.names, debug_.names));
     entry.function = function;
     entry.pc = position.pc;
-    entry.line = position.location.line;
-    entry.column = position.location.column;
-    if (position.location.file < files_.size())
-      entry.file = intern(files_, position.location.file, module_.files, debug_.files);
-    entry.name = intern(names_, position.name.value(), module_.names, debug_.names);
-    debug_.positions.push_back(entry);
   }
 
  private:
+  bytecode::DebugInfo::Place place(const SourceLocation& location, uint32_t name) {
+    bytecode::DebugInfo::Place place;
+    if (location.file < files_.size())
+      place.file = intern(files_, location.file, module_.files, debug_.files);
+    place.line = location.line;
+    place.column = location.column;
+    place.name = name;
+    place.inlinedAt = site(location.inlinedAt);
+    return place;
+  }
+
+  /// Number of a site in the debug section, which has those that code is at.
+  uint32_t site(uint32_t inlinedAt) {
+    std::vector<uint32_t> inner;
+    for (; inlinedAt != 0 && sites_[inlinedAt - 1] == 0;
+         inlinedAt = module_.inlineSites[inlinedAt - 1].call.inlinedAt)
+      inner.push_back(inlinedAt - 1);
+    uint32_t number = inlinedAt == 0 ? 0 : sites_[inlinedAt - 1];
+    for (size_t i = inner.size(); i-- > 0;) {
+      const InlineSite& source = module_.inlineSites[inner[i]];
+      const auto [name, isNew] =
+          functionNames_.try_emplace(source.function, static_cast<uint32_t>(debug_.names.size()));
+      if (isNew) debug_.names.push_back(source.function);
+      debug_.inlineSites.push_back(place(source.call, name->second));
+      number = sites_[inner[i]] = static_cast<uint32_t>(debug_.inlineSites.size());
+    }
+    return number;
+  }
+
   static constexpr uint32_t kUnset = std::numeric_limits<uint32_t>::max();
   static uint32_t intern(std::vector<uint32_t>& known, uint32_t index, const std::vector<std::string>& from,
                          std::vector<std::string>& to) {
@@ -55,13 +84,16 @@ class DebugWriter {
   bytecode::DebugInfo& debug_;
   std::vector<uint32_t> files_;
   std::vector<uint32_t> names_;
+  std::vector<uint32_t> sites_;  // 1 + index in the debug section; 0: not there
+  std::unordered_map<std::string, uint32_t> functionNames_;
 };
 
 Result<void> addCode(const lir::Module& module, bytecode::Program& program) {
   DebugWriter debug(module, program.debug);
+  std::vector<std::vector<EncodedFunction::Position>> positions;
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     const lir::Function& source = module.functions[i];
-    const EncodedFunction encoded = encode(source);
+    EncodedFunction encoded = encode(source);
     if (program.code.size() + encoded.code.size() > std::numeric_limits<uint32_t>::max())
       return Error(ErrorCode::Unsupported, "the program's code exceeds 2^32 words");
     bytecode::Function& function = program.functions.emplace_back();
@@ -74,9 +106,12 @@ Result<void> addCode(const lir::Module& module, bytecode::Program& program) {
     function.codeOffset = static_cast<uint32_t>(program.code.size());
     function.codeSize = static_cast<uint32_t>(encoded.code.size());
     program.code.insert(program.code.end(), encoded.code.begin(), encoded.code.end());
-    for (const EncodedFunction::Position& position : encoded.positions)
-      debug.add(bytecode::FunctionIndex(i), position);
+    for (const EncodedFunction::Position& position : encoded.positions) debug.addSites(position);
+    positions.push_back(std::move(encoded.positions));
   }
+  for (uint32_t i = 0; i < positions.size(); ++i)
+    for (const EncodedFunction::Position& position : positions[i])
+      debug.add(bytecode::FunctionIndex(i), position);
   return success();
 }
 

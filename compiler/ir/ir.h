@@ -110,6 +110,7 @@ struct Module {
   std::vector<Function> functions;
   std::vector<Constant> constants;
   std::vector<SourceFile> sources;
+  std::vector<InlineSite> inlineSites;  ///< by SourceLocation::inlinedAt - 1
 
   Module() = default;
   Module(Module&&) noexcept = default;

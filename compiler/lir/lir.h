@@ -115,7 +115,8 @@ struct Module {
   std::vector<Function> functions;    ///< by FunctionIndex
   std::vector<loop::Kernel> kernels;  ///< by KernelIndex; the bodies of tables.kernels
   std::vector<std::string> names = {""};
-  std::vector<std::string> files;  ///< by SourceLocation::file
+  std::vector<std::string> files;       ///< by SourceLocation::file
+  std::vector<InlineSite> inlineSites;  ///< by SourceLocation::inlinedAt - 1
 
   Function& function(FunctionIndex index) { return functions[index.value()]; }
   const Function& function(FunctionIndex index) const { return functions[index.value()]; }

@@ -1,5 +1,7 @@
 #include "compiler/passes/inline.h"
 
+#include <unordered_map>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -97,6 +99,35 @@ void Inliner::inlineInto(GlobalId id) {
   }
 }
 
+/// The inline sites of a copy of a function's body.
+class InlinedLocations {
+ public:
+  InlinedLocations(ir::Module& module, const std::string& callee, SourceLocation call)
+      : sites_(module.inlineSites) {
+    sites_.push_back({callee, call});
+    copies_.emplace(0, static_cast<uint32_t>(sites_.size()));
+  }
+
+  /// In the copy, of what was at `site` in the function itself: the same sites within this one.
+  uint32_t siteOf(uint32_t site) {
+    std::vector<uint32_t> inner;  // sites to copy, innermost first
+    for (; !copies_.contains(site); site = sites_[site - 1].call.inlinedAt) inner.push_back(site);
+    uint32_t copy = copies_.at(site);
+    for (size_t i = inner.size(); i-- > 0;) {
+      InlineSite within = sites_[inner[i] - 1];
+      within.call.inlinedAt = copy;
+      sites_.push_back(std::move(within));
+      copy = static_cast<uint32_t>(sites_.size());
+      copies_.emplace(inner[i], copy);
+    }
+    return copy;
+  }
+
+ private:
+  std::vector<InlineSite>& sites_;
+  std::unordered_map<uint32_t, uint32_t> copies_;
+};
+
 }  // namespace
 
 BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
@@ -131,7 +162,13 @@ BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
   cloner.setDims(&rename);
   for (size_t i = 0; i < arguments.size(); ++i)
     prologue.push_back({cloner.bind(callee.params[i]), ir::AtomRhs{arguments[i]}, location, {}});
-  return cloner.clone(callee.body);
+  const BlockId body = cloner.clone(callee.body);
+  InlinedLocations locations(module, callee.name, location);
+  for (BlockId id : ir::blocksInOrder(caller, body))
+    for (ir::Binding& binding : caller.block(id).bindings)
+      if (binding.location.isKnown())
+        binding.location.inlinedAt = locations.siteOf(binding.location.inlinedAt);
+  return body;
 }
 
 Result<void> inlineCalls(ir::Module& module, PassContext& context) {

@@ -184,7 +184,7 @@ uint64_t baton_call_instruction_count(const baton_call* call) {
 size_t baton_call_frame_count(baton_call* call) {
   return guardedOr(size_t{0}, [&] {
     if (!call) return size_t{0};
-    call->frames = call->call.frames(SIZE_MAX);
+    call->frames = call->call.backtrace(SIZE_MAX).frames;
     return call->frames.size();
   });
 }

@@ -98,6 +98,7 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
 
 Result<void> ModuleLowering::run(SourceLocation* where) {
   for (const ir::SourceFile& file : source.sources) module.files.push_back(file.name);
+  module.inlineSites = source.inlineSites;
   for (uint32_t i = 0; i < source.functions.size(); ++i) {
     if (!source.functions[i].isExported) continue;
     *where = source.functions[i].location;

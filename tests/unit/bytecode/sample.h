@@ -23,6 +23,8 @@ signature sig1 = (closure<sig0>) -> (i64)
 message m0 = "first"
 message m1 = "first"
 message m2 = "x = {0:i64}\n\"quoted\" \x01"
+inlined 0 = "m.relay":8:2 "outer"
+inlined 1 = "m.relay":9:5 "inner" inlined 0
 type t0 = "List[Tensor[(?, 4), float32]]" list {
   "Cons" (f32[?0, 4] r0, adt<t0> r1)
   "Nil" ()
@@ -66,7 +68,7 @@ entry "main" @main {
 fn @main (tensor<f32, 2>, i64) -> (tensor<f32, 2>) regs s4 r3 {
   .loc "m.relay":3:7 "add"
   s1 = dim r0, 1
-  .loc "m.relay":4:1
+  .loc "m.relay":4:1 inlined 1
   s2 = const f32, 0.5
   s3 = lt.i64 s0, s1!
   branch s3, b0, b1

@@ -115,7 +115,7 @@ TEST_CASE("stepping executes exactly as many instructions as asked") {
   while (require(call->advance(1, details)) == CallState::Suspended) {
     ++steps;
     REQUIRE(call->instructionCount() == steps);
-    REQUIRE(call->frames(10).size() == 1);
+    REQUIRE(call->backtrace(10).frames.size() == 1);
   }
   // 3 constants, 5 turns of 5, the last comparison and branch, the return.
   CHECK(call->instructionCount() == 3 + 5 * 5 + 2 + 1);
