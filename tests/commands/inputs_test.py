@@ -60,19 +60,19 @@ class Inputs(CommandTest):
 
     def test_backtraces_at_every_level(self):
         program = '''import "prelude"
-def @second(%xs: List[int32]) -> int32 { @hd(@tl(%xs)) }
+def @second(%xs: List[int32]) -> int32 { @hd(@tl(%xs)) + 1 }
 def @main(%xs: List[int32]) -> int32 {
-  @second(%xs)
+  2 * @second(%xs)
 }
 '''
         for level in ("-O0", "-O1", "-O2", "-O3"):
             self.compile("trace", program, level)
-            self.expect(OK, "vm-run", "trace.vmexe", "--input", "[i32=1, i32=2]", stdout="i32=2\n")
+            self.expect(OK, "vm-run", "trace.vmexe", "--input", "[i32=1, i32=2]", stdout="i32=6\n")
             result = self.expect(FAILURE, "vm-run", "trace.vmexe", "--input", "[i32=1]")
             frames = [line.split()[1:4] for line in result.stderr.splitlines() if line.startswith("  in @")]
             self.assertEqual(frames[0][0], "@hd", result.shown)
             self.assertEqual(frames[1], ["@second", "at", "trace.relay:2:42"], result.shown)
-            self.assertEqual(frames[2], ["@main", "at", "trace.relay:4:3"], result.shown)
+            self.assertEqual(frames[2], ["@main", "at", "trace.relay:4:7"], result.shown)
 
     def test_wrong_tensors(self):
         self.call(FAILURE, "main", "2x3xf32=1 2 3 4 5 6", "3xf32=1 2 3",
