@@ -52,11 +52,20 @@ Error Error::clone() const {
 
 std::string Error::describe() const {
   std::string text = fmt::format("{}: {}", errorCodeName(code()), message());
-  for (const ProgramLocation& frame : programTrail()) {
+  const std::vector<ProgramLocation>& frames = programTrail();
+  for (size_t i = 0; i < frames.size();) {
+    const ProgramLocation& frame = frames[i];
     if (frame.file.empty())
       text += fmt::format("\n  in @{} at pc {}", frame.function, frame.pc);
     else
       text += fmt::format("\n  in @{} at {}:{}:{}", frame.function, frame.file, frame.line, frame.column);
+    // Recursion that went deep is one line.
+    size_t same = 1;
+    while (i + same < frames.size() && frames[i + same].function == frame.function &&
+           frames[i + same].pc == frame.pc)
+      ++same;
+    if (same > 1) text += fmt::format(", {} frames", same);
+    i += same;
   }
   return text;
 }

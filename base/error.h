@@ -69,7 +69,7 @@ class [[nodiscard]] Error {
   Error withContext(const std::string& context) &&;
   Error clone() const;
 
-  /// "code: message" and the program trail, one frame a line.
+  /// "code: message" and the program trail, one frame a line; equal frames in a row are one.
   std::string describe() const;
 
  private:

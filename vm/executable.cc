@@ -88,7 +88,7 @@ Result<std::span<const std::byte>> Executable::findExternal(const bytecode::Cons
     for (const bytecode::Constant& tensor : file.params.tensors) {
       if (tensor.externalKey != name && tensor.externalKey != key) continue;
       if (tensor.dtype != constant.dtype || tensor.extents != constant.extents)
-        return Error(ErrorCode::InvalidArgument,
+        return Error(ErrorCode::Incompatible,
                      fmt::format("parameter {}: found {} of shape {}, expected {} of shape {}", key,
                                  dtypeName(tensor.dtype), shapeText(tensor.extents),
                                  dtypeName(constant.dtype), shapeText(constant.extents)));
@@ -101,7 +101,7 @@ Result<std::span<const std::byte>> Executable::findExternal(const bytecode::Cons
       return tensor.bytes;
     }
   }
-  return Error(ErrorCode::InvalidArgument,
+  return Error(ErrorCode::Incompatible,
                hasScope
                    ? fmt::format("parameter {} is not in the file given for scope {}", key, scope)
                    : fmt::format("parameter {} is external, and no file was given for scope {}", key, scope));

@@ -20,6 +20,13 @@ Error malformed(std::string message, std::source_location where = std::source_lo
 constexpr const char* kWhatToDo =
     "compile the model again with this version, or use the version that wrote it";
 
+constexpr const char* kDamagedHint =
+    "the file was cut or changed on its way here: copy it again, or compile the model again";
+
+Error damaged(const std::string& what, std::source_location where = std::source_location::current()) {
+  return malformed(fmt::format("{}; {}", what, kDamagedHint), where);
+}
+
 }  // namespace
 
 std::string_view sectionName(uint32_t id) {
@@ -31,7 +38,7 @@ std::string_view sectionName(uint32_t id) {
 
 Result<void> checkHash(const SectionEntry& section, std::span<const std::byte> bytes) {
   if (XXH3_64bits(bytes.data(), bytes.size()) == section.hash) return success();
-  return malformed(fmt::format("section {} is damaged: its hash does not match", sectionName(section.id)));
+  return damaged(fmt::format("section {} is damaged: its hash does not match", sectionName(section.id)));
 }
 
 Result<ContainerView> ContainerView::open(std::span<const std::byte> file) {
@@ -70,9 +77,9 @@ std::string ContainerView::origin() const {
 Result<void> ContainerView::readHeader() {
   const size_t magicBytes = std::min(file_.size(), kMagic.size());
   if (file_.empty() || std::memcmp(file_.data(), kMagic.data(), magicBytes) != 0)
-    return malformed("not a .vmexe or .vmparams file: wrong first bytes");
+    return malformed("not a .vmexe or .vmparams file: wrong first bytes; such files come from vm-compile");
   if (file_.size() < sizeof(FileHeader))
-    return malformed(
+    return damaged(
         fmt::format("truncated: {} bytes, the header alone has {}", file_.size(), sizeof(FileHeader)));
   std::memcpy(&header_, file_.data(), sizeof(FileHeader));
   if (header_.major != kFormatMajor || header_.minor > kFormatMinor)
@@ -80,12 +87,12 @@ Result<void> ContainerView::readHeader() {
                  fmt::format("format {}.{}, {}: this build reads {}.0 to {}.{}; {}", header_.major,
                              header_.minor, origin(), kFormatMajor, kFormatMajor, kFormatMinor, kWhatToDo));
   if (XXH3_64bits(file_.data(), offsetof(FileHeader, headerHash)) != header_.headerHash)
-    return malformed("the header is damaged: its hash does not match");
+    return damaged("the header is damaged: its hash does not match");
   if (header_.fileSizeBytes > file_.size())
-    return malformed(fmt::format("truncated: {} bytes of {}", file_.size(), header_.fileSizeBytes));
+    return damaged(fmt::format("truncated: {} bytes of {}", file_.size(), header_.fileSizeBytes));
   if (header_.fileSizeBytes < file_.size())
-    return malformed(fmt::format("{} bytes after the end of the file at {}",
-                                 file_.size() - header_.fileSizeBytes, header_.fileSizeBytes));
+    return damaged(fmt::format("{} bytes after the end of the file at {}",
+                               file_.size() - header_.fileSizeBytes, header_.fileSizeBytes));
   if (const uint64_t unknown = header_.requiredFeatures & ~kKnownFeatures; unknown != 0)
     return Error(ErrorCode::Incompatible,
                  fmt::format("needs features {:#x} that this build does not know, {}; {}", unknown, origin(),
@@ -105,7 +112,7 @@ Result<void> ContainerView::readTable() {
   sections_.resize(header_.sectionCount);
   if (tableBytes > 0) std::memcpy(sections_.data(), file_.data() + sizeof(FileHeader), tableBytes);
   if (XXH3_64bits(sections_.data(), tableBytes) != header_.tableHash)
-    return malformed("the section table is damaged: its hash does not match");
+    return damaged("the section table is damaged: its hash does not match");
 
   uint32_t lastId = 0;
   for (const SectionEntry& section : sections_) {
@@ -128,8 +135,7 @@ Result<void> ContainerView::readTable() {
       return malformed(
           fmt::format("section {} is at {}, not where the one before ends ({})", name, section.offset, end));
     for (uint64_t at = end; at < section.offset; ++at)
-      if (file_[at] != std::byte{0})
-        return malformed(fmt::format("byte {} between sections is not zero", at));
+      if (file_[at] != std::byte{0}) return damaged(fmt::format("byte {} between sections is not zero", at));
     if (isKnown && (section.id < lastId ||
                     (section.id == lastId && section.id != static_cast<uint32_t>(SectionId::Native))))
       return malformed(fmt::format("section {} is out of order or occurs twice", name));

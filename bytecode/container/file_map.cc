@@ -21,7 +21,8 @@ Error ioError(const std::string& name, const char* what) {
 }  // namespace
 
 Result<FileHandle> FileHandle::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe that nobody writes to is refused like any other, instead of waiting for ever.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return ioError(path, "open");
   return FileHandle(descriptor, path);
 }

@@ -6,51 +6,32 @@
 #include <fmt/format.h>
 
 #include "bytecode/container/reader.h"
-#include "formats/npy.h"
-#include "formats/npz.h"
+#include "formats/array_file.h"
 
 namespace baton::driver {
 
 namespace {
 
-bool beginsWith(std::span<const std::byte> bytes, std::string_view magic) {
-  return bytes.size() >= magic.size() &&
-         std::string_view(reinterpret_cast<const char*>(bytes.data()), magic.size()) == magic;
-}
+/// The arrays of one file. `params` keeps those of a container.
+struct Arrays {
+  ArrayFile file;
+  bytecode::Params params;
+};
 
-bool endsWith(std::string_view text, std::string_view end) {
-  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
-}
-
-/// "dir/encoder.w.npy" holds the one array "encoder.w".
-std::string stem(std::string_view path) {
-  if (const size_t slash = path.rfind('/'); slash != std::string_view::npos) path.remove_prefix(slash + 1);
-  if (endsWith(path, ".npy")) path.remove_suffix(4);
-  return std::string(path);
-}
-
-Result<std::vector<NpzEntry>> readArrays(const Params& file) {
-  if (beginsWith(file.bytes, "PK")) return readNpz(file.bytes);
-  if (beginsWith(file.bytes, "\x93NUMPY")) {
-    BATON_TRY_ASSIGN(Array array, readNpy(file.bytes));
-    std::vector<NpzEntry> entries;
-    entries.push_back({stem(file.name), std::move(array)});
-    return entries;
+Result<Arrays> readArrays(const Params& file) {
+  Arrays result;
+  if (!bytecode::hasContainerMagic(file.bytes)) {
+    BATON_TRY_ASSIGN(result.file, readArrayFile(file.name, file.bytes));
+    return result;
   }
-  if (bytecode::hasContainerMagic(file.bytes)) {
-    BATON_TRY_ASSIGN(const bytecode::Params params,
-                     bytecode::readParams(file.bytes, {bytecode::ReadMode::Borrow, true}));
-    std::vector<NpzEntry> entries;
-    for (const bytecode::Constant& tensor : params.tensors) {
-      if (!tensor.layout.empty())
-        return Error(ErrorCode::Unsupported,
-                     fmt::format("{} is packed as {}", tensor.externalKey, tensor.layout));
-      entries.push_back(
-          {tensor.externalKey, {tensor.dtype, tensor.extents, {tensor.bytes.begin(), tensor.bytes.end()}}});
-    }
-    return entries;
+  BATON_TRY_ASSIGN(result.params, bytecode::readParams(file.bytes, {bytecode::ReadMode::Borrow, true}));
+  for (const bytecode::Constant& tensor : result.params.tensors) {
+    if (!tensor.layout.empty())
+      return Error(ErrorCode::Unsupported,
+                   fmt::format("{} is packed as {}", tensor.externalKey, tensor.layout));
+    result.file.arrays.push_back({tensor.externalKey, tensor.dtype, tensor.extents, tensor.bytes});
   }
-  return Error(ErrorCode::Malformed, "not a .npz, .npy or .vmparams file");
+  return result;
 }
 
 std::string shapeText(const std::vector<int64_t>& shape) {
@@ -63,15 +44,20 @@ std::string shapeText(const std::vector<int64_t>& shape) {
 
 Result<void> bindParams(std::span<const Params> files, ir::Module& module,
                         frontend::Diagnostics& diagnostics) {
-  std::vector<NpzEntry> arrays;
-  std::unordered_map<std::string, size_t> byKey;
+  std::vector<Arrays> read;
+  std::unordered_map<std::string, const NamedArrayView*> byKey;
+  read.reserve(files.size());
   for (const Params& file : files) {
-    Result<std::vector<NpzEntry>> read = readArrays(file);
-    if (!read.has_value()) return std::move(read).assume_error().withContext(file.name);
-    for (NpzEntry& entry : read.assume_value()) {
-      byKey[entry.name] = arrays.size();  // the last file wins
-      arrays.push_back(std::move(entry));
+    Result<Arrays> arrays = readArrays(file);
+    if (!arrays.has_value()) {
+      // What a file has and this build does not take makes it a bad file, not a bad program.
+      Error error = std::move(arrays).assume_error();
+      if (error.code() == ErrorCode::Unsupported) error = Error(ErrorCode::Incompatible, error.message());
+      return std::move(error).withContext(file.name);
     }
+    read.push_back(std::move(arrays).assume_value());
+    for (const NamedArrayView& array : read.back().file.arrays)
+      byKey[array.name] = &array;  // the last file wins
   }
   for (ir::Constant& constant : module.constants) {
     if (!constant.isExternal()) continue;
@@ -82,7 +68,7 @@ Result<void> bindParams(std::span<const Params> files, ir::Module& module,
       continue;
     }
     // Two params may share a key, so the array stays.
-    const Array& array = arrays[found->second].array;
+    const NamedArrayView& array = *found->second;
     if (array.dtype != constant.dtype || array.shape != constant.shape) {
       diagnostics.error(
           {}, fmt::format("param @{}: the value of \"{}\" is {} {}, declared is {} {}", constant.name,
@@ -90,7 +76,7 @@ Result<void> bindParams(std::span<const Params> files, ir::Module& module,
                           dtypeName(constant.dtype), shapeText(constant.shape)));
       continue;
     }
-    constant.bytes = array.bytes;
+    constant.bytes.assign(array.bytes.begin(), array.bytes.end());
     constant.externalKey.clear();
   }
   return success();

@@ -219,6 +219,8 @@ class Compiler {
     options.meta.compilerVersion = std::string("baton ") + kVersion;
     options.meta.flags = fmt::format("-O{}{}", options_.level, options_.isPortable ? " --portable" : "");
     BATON_TRY_ASSIGN(bytecode::Program program, emit::emit(std::move(lowered), options));
+    if (program.entryPoints.empty())
+      return Error(ErrorCode::CompileError, source_.name + ": there is no function to export");
     if (options_.emit == Emit::Vmasm) {
       BATON_TRY_ASSIGN(out_.text, bytecode::printVmasm(program));
       return success();

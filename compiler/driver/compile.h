@@ -36,7 +36,7 @@ struct Source {
   std::string text;
 };
 
-/// Bytes of a weights file (.npz, .npy or .safetensors); borrowed for the duration of the call.
+/// Bytes of a weights file (.npz, .npy, .safetensors or .vmparams); borrowed for the duration of the call.
 struct Params {
   std::string name;
   std::span<const std::byte> bytes;

@@ -146,7 +146,8 @@ BATON_API void baton_instance_trim(baton_instance* instance);
 
 /* ---- Executable --------------------------------------------------------------------- */
 
-/** A `.vmparams` file with the tensors of one scope: external parameters are named "scope::key". */
+/** A .vmparams, .npz, .npy or .safetensors file with the tensors of one scope: external parameters
+ * are named "scope::key". A .vmparams file is mapped, from the others the tensors are copied. */
 typedef struct baton_parameter_file {
   const char* scope;
   const char* path;

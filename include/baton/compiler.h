@@ -55,7 +55,7 @@ typedef struct baton_compile_source {
   size_t text_size;
 } baton_compile_source;
 
-/** The bytes of a .npz, .npy or .safetensors file with values for `param @w`. */
+/** The bytes of a .npz, .npy, .safetensors or .vmparams file with values for `param @w`. */
 typedef struct baton_compile_params {
   const char* name;
   const void* data;

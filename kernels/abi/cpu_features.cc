@@ -129,8 +129,11 @@ Result<void> checkCpuFeatures(std::string_view level, std::span<const std::strin
     missing += (missing.empty() ? "" : ", ") + name;
   }
   if (missing.empty()) return success();
-  return Error(ErrorCode::Incompatible,
-               fmt::format("the code was compiled for {}; this processor lacks {}", level, missing));
+  return Error(
+      ErrorCode::Incompatible,
+      fmt::format("the code was compiled for {}; this processor lacks {}: compile it for another level "
+                  "(--cpu x86-64-v3), or to run anywhere (--portable)",
+                  level, missing));
 }
 
 }  // namespace baton

@@ -3,7 +3,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
+#include "formats/npz.h"
 #include "tests/capi/api.h"
 
 using namespace baton::test;
@@ -157,8 +159,9 @@ TEST_CASE("memory limits and allocators of an instance are obeyed") {
   }
 }
 
-TEST_CASE("external parameters come from files by scope and key") {
-  constexpr std::string_view kExternal = R"vmasm(meta {
+namespace {
+
+constexpr std::string_view kExternal = R"vmasm(meta {
 }
 constant c0 = f32[2] external "model::w"
 entry "main" @main {
@@ -169,6 +172,10 @@ fn @main () -> (tensor<f32, 1>) regs s0 r1 {
   ret [], [r0!]
 }
 )vmasm";
+
+}  // namespace
+
+TEST_CASE("external parameters come from files by scope and key") {
   const Api api;
   const std::vector<std::byte> bytes = assemble(kExternal);
   const float weights[] = {5, 6};
@@ -218,4 +225,80 @@ fn @main () -> (tensor<f32, 1>) regs s0 r1 {
   }
   close(descriptor);
   std::remove(path);
+}
+
+TEST_CASE("external parameters come from arrays of other tools") {
+  const Api api;
+  const std::vector<std::byte> bytes = assemble(kExternal);
+  const float weights[] = {5, 6};
+  const auto data = std::as_bytes(std::span(weights));
+  char path[] = "/tmp/baton_params_XXXXXX";
+  const int descriptor = mkstemp(path);
+  REQUIRE(descriptor >= 0);
+  const auto store = [&](std::span<const std::byte> file) {
+    REQUIRE(ftruncate(descriptor, 0) == 0);
+    REQUIRE(pwrite(descriptor, file.data(), file.size(), 0) == static_cast<ssize_t>(file.size()));
+  };
+  const auto safetensors = [&](std::string header) {
+    header.insert(0, 8, '\0');
+    header[0] = static_cast<char>(header.size() - 8);
+    std::vector<std::byte> file(header.size());
+    std::memcpy(file.data(), header.data(), header.size());
+    file.insert(file.end(), data.begin(), data.end());
+    return file;
+  };
+  baton_parameter_file file = {"model", path};
+  baton_load_options options = BATON_LOAD_OPTIONS_INIT;
+  options.parameter_files = &file;
+  options.parameter_file_count = 1;
+  baton_executable* loaded = nullptr;
+  const auto load = [&] {
+    return baton_executable_load_memory(api.instance.get(), bytes.data(), bytes.size(), &options, &loaded);
+  };
+  const auto checkLoaded = [&] {
+    ok(load());
+    const Owned<baton_executable> executable(loaded);
+    baton_context* context = nullptr;
+    ok(baton_context_create(loaded, nullptr, &context));
+    const Owned<baton_context> ownedContext(context);
+    baton_call* call = nullptr;
+    ok(baton_call_create(context, baton_executable_find_function(loaded, "main"), &call));
+    const Owned<baton_call> ownedCall(call);
+    ok(baton_call_run(call));
+    baton_value* result = nullptr;
+    ok(baton_call_result(call, &result));
+    CHECK(Api::format(Owned<baton_value>(result).get()) == "2xf32=5 6");
+  };
+  const auto checkRefused = [&](const std::string& message) {
+    const Failure failure(load());
+    CHECK(failure.message() == message);
+    CHECK(failure.code() == BATON_INCOMPATIBLE);
+  };
+
+  const std::vector<baton::NpzEntry> entries = {{"bias", {baton::DType::F64, {}, std::vector<std::byte>(8)}},
+                                                {"w", {baton::DType::F32, {2}, {data.begin(), data.end()}}}};
+  store(baton::writeNpz(entries).value());
+  checkLoaded();
+  store(safetensors(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"));
+  checkLoaded();
+
+  store(safetensors(R"({"w":{"dtype":"I32","shape":[2],"data_offsets":[0,8]}})"));
+  checkRefused("parameter model::w: found int32 of shape (2,), expected float32 of shape (2,)");
+  store(safetensors(R"({"w":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}})"));
+  checkRefused("parameter model::w: found float32 of shape (1, 2), expected float32 of shape (2,)");
+  store(safetensors(R"({"v":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})"));
+  checkRefused("parameter model::w is not in the file given for scope model");
+  store(safetensors(R"({"w":{"dtype":"F32","shape":[3],"data_offsets":[0,12]}})"));
+  const Failure damaged(load());
+  CHECK(damaged.code() == BATON_MALFORMED);
+  CHECK(damaged.message() ==
+        std::string(path) +
+            ": safetensors: tensor \"w\": found bytes 0 to 12, expected a part of the 8 bytes "
+            "of data");
+  store(data);
+  CHECK(Failure(load()).message() ==
+        std::string(path) + ": not a .npz, .npy, .safetensors or .vmparams file");
+  close(descriptor);
+  std::remove(path);
+  CHECK(Failure(load()).code() == BATON_IO);
 }

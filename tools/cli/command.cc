@@ -1,7 +1,13 @@
 #include "tools/cli/command.h"
 
 #include <cctype>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -37,23 +43,59 @@ int Command::run(int argc, char** argv, const std::function<Result<int>()>& body
     if (!option_name.empty() && option_name != "help" && option_name != "version")
       option->envname(environmentName(name_, option_name));
   }
+  // What cannot be written is then an error like others, and no signal: a pipe that nobody reads,
+  // a file larger than the user may have.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return app_.exit(done);  // --help and --version
+    app_.exit(done);  // --help and --version
+    std::cout.flush();
+    return std::cout.good() || errno == EPIPE ? kExitOk : outputFailed(std::strerror(errno));
   } catch (const CLI::ParseError& error) {
     app_.exit(error);
     return kExitUsage;
   }
-  const Result<int> result = body();
-  if (result) return result.assume_value();
-  printError(name_, result.assume_error());
-  return exitCodeOf(result.assume_error().code());
+  const int code = runBody(body);
+  errno = 0;
+  if (std::fflush(stdout) == 0 || errno == EPIPE) return code;
+  return outputFailed(std::strerror(errno));
 }
+
+int Command::runBody(const std::function<Result<int>()>& body) {
+  try {
+    const Result<int> result = body();
+    if (result) return result.assume_value();
+    printError(name_, result.assume_error());
+    return exitCodeOf(result.assume_error().code());
+  } catch (const std::bad_alloc&) {
+    return fail(Error(ErrorCode::OutOfMemory, "the machine refused memory"));
+  } catch (const std::system_error& error) {
+    // fmt throws this when it cannot print. Who closed the other end of a pipe has seen enough.
+    if (error.code() == std::errc::broken_pipe) return kExitOk;
+    return outputFailed(error.code().message());
+  } catch (const UsageError& error) {
+    std::fflush(stdout);
+    printLine(stderr, fmt::format("{}: {}\nRun with --help for more information.", name_, error.what()));
+    return kExitUsage;
+  }
+}
+
+int Command::fail(const Error& error) const {
+  printError(name_, error);
+  return exitCodeOf(error.code());
+}
+
+int Command::outputFailed(const std::string& reason) const {
+  return fail(Error(ErrorCode::Io, "cannot write standard output: " + reason));
+}
+
+void printLine(std::FILE* file, const std::string& text) { std::fputs((text + '\n').c_str(), file); }
 
 void printError(const std::string& command, const Error& error) {
   std::fflush(stdout);
-  fmt::print(stderr, "{}: {}\n", command, error.describe());
+  printLine(stderr, fmt::format("{}: {}", command, error.describe()));
 }
 
 }  // namespace baton::tools

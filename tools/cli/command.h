@@ -2,8 +2,13 @@
 // for wrong command lines, and one way to report an error.
 #pragma once
 
+#include <cstdio>
 #include <functional>
+#include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -11,6 +16,20 @@
 #include "tools/cli/exit_code.h"
 
 namespace baton::tools {
+
+/// A command line that makes no sense, found out by the body of a command: run() prints it and
+/// returns kExitUsage.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The value, where an error is the fault of the command line.
+template <class T>
+T orUsageError(Result<T> result) {
+  if (!result.has_value()) throw UsageError(result.assume_error().message());
+  if constexpr (!std::is_void_v<T>) return std::move(result).assume_value();
+}
 
 /// A command under construction: add options to `app`, then run().
 class Command {
@@ -30,12 +49,20 @@ class Command {
   }
 
   /// Parses, then calls `body`, whose error it prints to standard error; returns the exit code.
+  /// Output that cannot be written is an error, but for a reader that has gone away.
   int run(int argc, char** argv, const std::function<Result<int>()>& body);
 
  private:
+  int runBody(const std::function<Result<int>()>& body);
+  int fail(const Error& error) const;
+  int outputFailed(const std::string& reason) const;
+
   std::string name_;
   CLI::App app_;
 };
+
+/// Where failing to print is no reason to fail: standard error.
+void printLine(std::FILE* file, const std::string& text);
 
 /// "vm-run: program error: ..." with the program's frames, on standard error.
 void printError(const std::string& command, const Error& error);

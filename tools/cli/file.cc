@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -31,6 +32,8 @@ Result<void> writeAll(int fd, std::span<const std::byte> bytes, const std::strin
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
+      // A reader that has seen enough is no failure.
+      if (errno == EPIPE && fd == STDOUT_FILENO) return success();
       return systemError("write", path);
     }
     bytes = bytes.subspan(static_cast<size_t>(written));
@@ -62,16 +65,48 @@ Result<std::string> readTextFile(const std::string& path) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+namespace {
+
+/// A device or a pipe: there is nothing to replace, and its node must stay.
+Result<void> writeThrough(const std::string& path, std::span<const std::byte> bytes) {
+  const Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (file.fd < 0) return systemError("open", path);
+  return writeAll(file.fd, bytes, path);
+}
+
+/// Where a chain of symbolic links ends, so that the file is replaced and not the link.
+std::string resolved(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string result = real;
+  std::free(real);
+  return result;
+}
+
+}  // namespace
+
 Result<void> writeFile(const std::string& path, std::span<const std::byte> bytes) {
-  if (path == "-") return writeAll(STDOUT_FILENO, bytes, "standard output");
-  std::string temporary = path + ".XXXXXX";
+  if (path == "-") {
+    std::fflush(stdout);
+    return writeAll(STDOUT_FILENO, bytes, "standard output");
+  }
+  struct stat old;
+  const bool exists = ::stat(path.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) {
+    errno = EISDIR;
+    return systemError("write", path);
+  }
+  if (exists && !S_ISREG(old.st_mode)) return writeThrough(path, bytes);
+  const std::string target = exists ? resolved(path) : path;
+  std::string temporary = target + ".XXXXXX";
   const Descriptor file{::mkstemp(temporary.data())};
   if (file.fd < 0) return systemError("create a file beside", path);
-  // mkstemp makes files that only their owner may read; give what the umask allows.
+  // mkstemp makes files that only their owner may read; give what the old file or the umask allows.
   const mode_t mask = ::umask(0);
   ::umask(mask);
+  const mode_t mode = exists ? old.st_mode & 0777 : 0666 & ~mask;
   Result<void> result = writeAll(file.fd, bytes, path);
-  if (result && (::fchmod(file.fd, 0666 & ~mask) != 0 || ::rename(temporary.c_str(), path.c_str()) != 0))
+  if (result && (::fchmod(file.fd, mode) != 0 || ::rename(temporary.c_str(), target.c_str()) != 0))
     result = systemError("write", path);
   if (!result) ::unlink(temporary.c_str());
   return result;

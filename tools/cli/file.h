@@ -15,7 +15,8 @@ Result<std::vector<std::byte>> readFile(const std::string& path);
 Result<std::string> readTextFile(const std::string& path);
 
 /// Writes to a temporary file beside `path`, then renames: a reader sees the old file or the
-/// new one, never a part. "-" is standard output.
+/// new one, never a part. Links are followed; devices and pipes are written to. "-" is standard
+/// output, where a reader that has gone away is no error.
 Result<void> writeFile(const std::string& path, std::span<const std::byte> bytes);
 Result<void> writeTextFile(const std::string& path, const std::string& text);
 

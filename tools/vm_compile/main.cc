@@ -102,8 +102,8 @@ Result<int> run(const CompileCommandOptions& command) {
 
 int main(int argc, char** argv) {
   baton::tools::Command command("vm-compile",
-                                "compiles program text to an executable for the virtual machine",
-                                "vm-compile model.relay -o model.vmexe --params weights.npz\n"
+                                "Compiles the text of a program (.relay) to an executable (.vmexe).",
+                                "Examples:\n  vm-compile model.relay -o model.vmexe --params weights.npz\n"
                                 "  vm-compile model.relay --cpu x86-64-v3 --cpu x86-64-v4 --portable\n"
                                 "  vm-compile model.relay --emit lir -O0");
   baton::tools::CompileCommandOptions options;

@@ -43,7 +43,8 @@ void addOptions(Command& command, CompileCommandOptions& options) {
   app.add_flag("--portable", options.isPortable, "keep the kernels as loop IR, too")->group("Kernels");
   app.add_flag("--no-native-code", options.hasNoNativeCode, "kernels as loop IR only")->group("Kernels");
   command
-      .addRepeatable("--params", options.params, ".npz, .npy or .vmparams file with values for `param @w`")
+      .addRepeatable("--params", options.params,
+                     ".npz, .npy, .safetensors or .vmparams file with values for `param @w`")
       ->group("Program");
   command.addRepeatable("--entry", options.entries, "function to export besides @main")->group("Program");
   command.addRepeatable("--dim", options.dims, "NAME=EXTENT: fixes a named extent of an exported function")

@@ -40,7 +40,7 @@ Result<std::map<std::string, int64_t>> parseDims(const std::vector<std::string>&
     const char* end = text.data() + text.size();
     if (equals == std::string::npos || equals == 0 ||
         std::from_chars(text.data() + equals + 1, end, value).ptr != end || equals + 1 == text.size())
-      return Error(ErrorCode::InvalidArgument, fmt::format("--dim {}: expected NAME=NUMBER", text));
+      throw UsageError(fmt::format("--dim {}: expected NAME=NUMBER", text));
     dims[text.substr(0, equals)] = value;
   }
   return dims;
@@ -51,7 +51,7 @@ Result<std::string> disassemble(const Options& options, const bytecode::Program&
   const std::string name = options.function.substr(options.function.starts_with('@') ? 1 : 0);
   for (uint32_t i = 0; i < program.functions.size(); ++i)
     if (program.functions[i].name == name) return printFunction(program, bytecode::FunctionIndex(i));
-  return Error(ErrorCode::InvalidArgument, fmt::format("no function @{} in {}", name, options.input));
+  throw UsageError(fmt::format("no function @{} in {}", name, options.input));
 }
 
 /// Of the file as given; of text, of the file that it would be.

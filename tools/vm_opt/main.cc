@@ -46,13 +46,13 @@ Result<int> run(const Options& options) {
     listPasses();
     return kExitOk;
   }
-  if (options.input.empty()) return Error(ErrorCode::InvalidArgument, "no input");
+  if (options.input.empty()) throw UsageError("no input");
   BATON_TRY_ASSIGN(std::string text, readTextFile(options.input));
   passes::Pipeline pipeline = passes::pipelineOf(options.level);
   if (!options.passes.empty()) {
-    BATON_TRY_ASSIGN(pipeline, passes::pipelineFromNames(options.passes));
+    pipeline = orUsageError(passes::pipelineFromNames(options.passes));
   }
-  BATON_TRY(passes::disablePasses(pipeline, options.disabledPasses));
+  orUsageError(passes::disablePasses(pipeline, options.disabledPasses));
 
   ir::Module module;
   frontend::Diagnostics diagnostics;
@@ -86,9 +86,10 @@ Result<int> run(const Options& options) {
 }  // namespace baton::tools
 
 int main(int argc, char** argv) {
-  baton::tools::Command command(
-      "vm-opt", "runs passes over program text and prints the result",
-      "vm-opt model.relay --passes flatten-matches,contify\n  vm-opt model.relay -O1\n  vm-opt --list");
+  baton::tools::Command command("vm-opt",
+                                "Runs passes over the text of a program (.relay) and prints the result.",
+                                "Examples:\n  vm-opt model.relay --passes flatten-matches,contify\n  vm-opt "
+                                "model.relay -O1\n  vm-opt --list");
   baton::tools::Options options;
   CLI::App& app = command.app();
   app.add_option("input", options.input, "program text, - for standard input");

@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "formats/npz.h"
 #include "formats/value_text.h"
+#include "tools/cli/command.h"
 #include "tools/cli/file.h"
 
 namespace baton::tools {
@@ -37,12 +38,11 @@ int32_t openFile(void* user, const char* name, const void** data, size_t* size) 
   return 0;
 }
 
-Result<int64_t> parseInteger(const std::string& text, const char* what) {
+int64_t parseInteger(const std::string& text, const char* what) {
   int64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure != std::errc() || end != text.data() + text.size() || text.empty())
-    return Error(ErrorCode::InvalidArgument,
-                 fmt::format("{}: found \"{}\", expected an integer", what, text));
+    throw UsageError(fmt::format("{}: found \"{}\", expected an integer", what, text));
   return value;
 }
 
@@ -55,8 +55,7 @@ class RandomValues {
   Result<Value> make(baton_instance* instance, const baton_type* type, const std::string& parameter) {
     const baton_kind kind = baton_type_kind(type);
     if (kind != BATON_TENSOR && kind != BATON_SCALAR)
-      return Error(
-          ErrorCode::InvalidArgument,
+      throw UsageError(
           fmt::format("parameter %{}: only tensors can be random, and it is {}; give it with --input",
                       parameter, baton_type_text(type)));
     std::vector<int64_t> extents;
@@ -66,9 +65,8 @@ class RandomValues {
       if (extent < 0) {
         const auto given = dims_.find(text);
         if (given == dims_.end())
-          return Error(ErrorCode::InvalidArgument,
-                       fmt::format("parameter %{}: dimension {} is {}; give it with --dim {}=N", parameter,
-                                   axis, text, text));
+          throw UsageError(fmt::format("parameter %{}: dimension {} is {}; give it with --dim {}=N",
+                                       parameter, axis, text, text));
         extent = given->second;
       }
       extents.push_back(extent);
@@ -77,9 +75,8 @@ class RandomValues {
     const auto count = checkedElementCount(extents);
     const auto size = count ? checkedMul<int64_t>(*count, sizeBytes(dtype)) : std::nullopt;
     if (!size || *size > (int64_t{1} << 40))
-      return Error(ErrorCode::InvalidArgument,
-                   fmt::format("parameter %{}: {} elements are too many", parameter,
-                               count ? std::to_string(*count) : "2^63 or more"));
+      throw UsageError(fmt::format("parameter %{}: {} elements are too many", parameter,
+                                   count ? std::to_string(*count) : "2^63 or more"));
     std::vector<std::byte> bytes(static_cast<size_t>(*size));
     for (int64_t i = 0; i < *count; ++i)
       storeScalar(bytes.data() + i * sizeBytes(dtype), dtype, element(dtype));
@@ -120,7 +117,8 @@ NamedText splitName(const std::string& argument) {
   return {left, argument.substr(equals + 1)};
 }
 
-Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text) {
+Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text,
+                         const std::string& what) {
   OpenFiles open;
   baton_file_source files = BATON_FILE_SOURCE_INIT;
   files.user = &open;
@@ -129,6 +127,9 @@ Result<Value> parseValue(baton_instance* instance, const baton_type* type, const
   baton_value* value = nullptr;
   Result<void> parsed = check(baton_value_parse(instance, type, text.data(), text.size(), &files, &value));
   if (!parsed && !open.error.empty()) return Error(ErrorCode::Io, open.error);
+  // Text that names files may be at fault, or a file.
+  if (!parsed && parsed.assume_error().code() == ErrorCode::Malformed && open.files.empty())
+    throw UsageError(fmt::format("{}: {}", what, parsed.assume_error().message()));
   BATON_TRY(std::move(parsed));
   return Value(value);
 }
@@ -147,20 +148,20 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
       while (next < count && values[next]) ++next;
       index = next;
       if (index >= count)
-        return Error(ErrorCode::InvalidArgument,
-                     fmt::format("--input {}: found more values than the {} parameters; {}", argument, count,
-                                 signatureHint(function)));
+        throw UsageError(fmt::format("--input {}: found more values than the {} parameters; {}", argument,
+                                     count, signatureHint(function)));
     } else {
       index = baton_function_find_parameter(function, named.name.c_str());
       if (index == SIZE_MAX)
-        return Error(ErrorCode::InvalidArgument, fmt::format("--input {}: no parameter %{}; {}", argument,
-                                                             named.name, signatureHint(function)));
+        throw UsageError(
+            fmt::format("--input {}: no parameter %{}; {}", argument, named.name, signatureHint(function)));
       if (values[index])
-        return Error(ErrorCode::InvalidArgument,
-                     fmt::format("--input {}: parameter %{} is given twice", argument, named.name));
+        throw UsageError(fmt::format("--input {}: parameter %{} is given twice", argument, named.name));
     }
-    Result<Value> value = parseValue(instance, baton_function_parameter_type(function, index), named.text);
-    if (!value) return std::move(value).assume_error().withContext(fmt::format("input %{}", nameOf(index)));
+    const std::string what = fmt::format("input %{}", nameOf(index));
+    Result<Value> value =
+        parseValue(instance, baton_function_parameter_type(function, index), named.text, what);
+    if (!value) return std::move(value).assume_error().withContext(what);
     values[index] = std::move(value).assume_value();
   }
 
@@ -171,8 +172,8 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
     for (const NpzEntry& entry : entries.assume_value()) {
       const size_t index = baton_function_find_parameter(function, entry.name.c_str());
       if (index == SIZE_MAX)
-        return Error(ErrorCode::InvalidArgument, fmt::format("{}: no parameter %{}; {}", options.inputsNpz,
-                                                             entry.name, signatureHint(function)));
+        throw UsageError(
+            fmt::format("{}: no parameter %{}; {}", options.inputsNpz, entry.name, signatureHint(function)));
       baton_value* value = nullptr;
       BATON_TRY(check(baton_value_create_tensor(instance, static_cast<baton_dtype>(entry.array.dtype),
                                                 entry.array.shape.size(), entry.array.shape.data(),
@@ -186,11 +187,9 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
     for (const std::string& argument : options.dims) {
       const size_t equals = argument.find('=');
       if (equals == std::string::npos || equals == 0)
-        return Error(ErrorCode::InvalidArgument, fmt::format("--dim {}: expected NAME=EXTENT", argument));
-      BATON_TRY_ASSIGN(const int64_t extent, parseInteger(argument.substr(equals + 1), "--dim"));
-      if (extent < 0)
-        return Error(ErrorCode::InvalidArgument,
-                     fmt::format("--dim {}: expected an extent of at least 0", argument));
+        throw UsageError(fmt::format("--dim {}: expected NAME=EXTENT", argument));
+      const int64_t extent = parseInteger(argument.substr(equals + 1), "--dim");
+      if (extent < 0) throw UsageError(fmt::format("--dim {}: expected an extent of at least 0", argument));
       dims[argument.substr(0, equals)] = extent;
     }
     RandomValues random(*options.randomSeed, std::move(dims));
@@ -203,10 +202,9 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
 
   for (size_t i = 0; i < count; ++i)
     if (!values[i])
-      return Error(
-          ErrorCode::InvalidArgument,
-          fmt::format("no value for parameter %{}: {}; {}", nameOf(i),
-                      baton_type_text(baton_function_parameter_type(function, i)), signatureHint(function)));
+      throw UsageError(fmt::format("no value for parameter %{}: {}; {}", nameOf(i),
+                                   baton_type_text(baton_function_parameter_type(function, i)),
+                                   signatureHint(function)));
   return values;
 }
 

@@ -13,8 +13,10 @@ namespace baton::tools {
 Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_function* function,
                                       const RunOptions& options);
 
-/// Reads value text, with "@name" as a file of the current folder.
-Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text);
+/// Reads value text, with "@name" as a file of the current folder. Text that is no value is a
+/// UsageError that begins with `what`.
+Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text,
+                         const std::string& what);
 
 /// "x=VALUE" into name and value; no name when the left side is a type ("f32=1") or there is none.
 struct NamedText {

@@ -1,4 +1,5 @@
 // vm-run: loads an executable, calls one of its functions, shows or checks the result.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -18,6 +19,7 @@ constexpr const char* kExamples =
     "  vm-run model.vmexe --input '2x3xf32=1 2 3 4 5 6'\n"
     "  vm-run model.vmexe --input x=@x.npy --expect-npz expected.npz --rtol 1e-5\n"
     "  vm-run tree.vmexe --input 'Node(Leaf(@a.npy), Leaf(@b.npy))'\n"
+    "  vm-run model.vmexe --params encoder=weights.safetensors --input x=@x.npy\n"
     "  vm-run model.vmexe --random=7 --dim n=128 --repeat 100 --profile\n";
 
 void addOptions(Command& command, RunOptions& o) {
@@ -63,6 +65,12 @@ void addOptions(Command& command, RunOptions& o) {
   app.add_option("--max-call-depth", o.maxCallDepth, "nested calls; 0: as many as 1 GiB of frames holds")
       ->group("Limits");
 
+  command
+      .addRepeatable("--params", o.params,
+                     ".npz, .npy, .safetensors or .vmparams file with weights that the executable leaves "
+                     "open; without SCOPE, of the scope params")
+      ->type_name("[SCOPE=]FILE")
+      ->group("Loading");
   app.add_flag("--no-native-code", o.noNativeCode, "interpret the kernels' loop IR instead")
       ->group("Loading");
   app.add_option("--cpu", o.cpu, "use the image of this CPU level")->type_name("LEVEL")->group("Loading");
@@ -87,27 +95,25 @@ void addOptions(Command& command, RunOptions& o) {
 }
 
 void logToStandardError(void*, baton_log_level level, const char* message) {
-  constexpr const char* kNames[] = {"error", "warning", "info", "debug"};
-  fmt::print(stderr, "vm-run: {}: {}\n", kNames[level <= BATON_LOG_DEBUG ? level : BATON_LOG_DEBUG], message);
+  constexpr const char* kNames[] = {"trace", "debug", "info", "warning", "error"};
+  printLine(stderr, fmt::format("vm-run: {}: {}", kNames[std::min(level, BATON_LOG_ERROR)], message));
 }
 
-Result<uint64_t> sizeOption(const std::string& text) {
+uint64_t sizeOption(const std::string& text) {
   if (text.empty()) return 0;
   if (const auto bytes = parseByteSize(text)) return *bytes;
-  return Error(ErrorCode::InvalidArgument,
-               fmt::format("--memory-limit {}: expected a size such as 512MiB or 2GiB", text));
+  throw UsageError(fmt::format("--memory-limit {}: expected a size such as 512MiB or 2GiB", text));
 }
 
-Result<uint64_t> timeOption(const std::string& text) {
+uint64_t timeOption(const std::string& text) {
   if (text.empty()) return 0;
   if (const auto nanoseconds = parseDuration(text)) return *nanoseconds;
-  return Error(ErrorCode::InvalidArgument,
-               fmt::format("--timeout {}: expected a time such as 5s or 250ms", text));
+  throw UsageError(fmt::format("--timeout {}: expected a time such as 5s or 250ms", text));
 }
 
 Result<int> run(const RunOptions& o) {
-  BATON_TRY_ASSIGN(const uint64_t memoryLimit, sizeOption(o.memoryLimit));
-  BATON_TRY_ASSIGN(const uint64_t timeout, timeOption(o.timeout));
+  const uint64_t memoryLimit = sizeOption(o.memoryLimit);
+  const uint64_t timeout = timeOption(o.timeout);
 
   baton_instance_options instanceOptions = BATON_INSTANCE_OPTIONS_INIT;
   instanceOptions.thread_count = o.threads;
@@ -123,6 +129,12 @@ Result<int> run(const RunOptions& o) {
   loadOptions.cpu_level = o.cpu.empty() ? nullptr : o.cpu.c_str();
   loadOptions.copy = o.copyFile;
   loadOptions.verify_constants = o.verifyConstants;
+  std::vector<ScopedFile> scopes;
+  for (const std::string& argument : o.params) scopes.push_back(splitScope(argument));
+  std::vector<baton_parameter_file> files;
+  for (const ScopedFile& scoped : scopes) files.push_back({scoped.scope.c_str(), scoped.path.c_str()});
+  loadOptions.parameter_files = files.data();
+  loadOptions.parameter_file_count = files.size();
   baton_executable* rawExecutable = nullptr;
   BATON_TRY(
       check(baton_executable_load_file(instance.get(), o.executable.c_str(), &loadOptions, &rawExecutable)));
@@ -134,9 +146,11 @@ Result<int> run(const RunOptions& o) {
     for (size_t i = 0; i < baton_executable_function_count(executable.get()); ++i)
       names += fmt::format("{}{}", i == 0 ? "" : ", ",
                            baton_function_name(baton_executable_function(executable.get(), i)));
-    return Error(ErrorCode::InvalidArgument, fmt::format("no function \"{}\" in {}; it has {}", o.function,
-                                                         o.executable, names.empty() ? "none" : names));
+    throw UsageError(fmt::format("no function \"{}\" in {}; it has {}", o.function, o.executable,
+                                 names.empty() ? "none" : names));
   }
+
+  checkOutputOptions(function, o);
 
   baton_context_options contextOptions = BATON_CONTEXT_OPTIONS_INIT;
   contextOptions.profile = !o.profile.empty();

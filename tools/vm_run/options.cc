@@ -27,6 +27,13 @@ std::optional<uint64_t> parseWithUnit(const std::string& text, std::span<const U
 
 }  // namespace
 
+ScopedFile splitScope(const std::string& argument) {
+  const size_t equals = argument.find('=');
+  const bool hasScope = equals != std::string::npos && equals != 0 && argument.find('/') > equals;
+  if (!hasScope) return {"params", argument};
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
 std::optional<uint64_t> parseByteSize(const std::string& text) {
   static constexpr Unit kUnits[] = {{"", 1},
                                     {"B", 1},

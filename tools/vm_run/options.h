@@ -45,6 +45,14 @@ struct RunOptions {
   std::string format = "text";  ///< "text" or "json"
 };
 
+/// "encoder=dir/w.npz"; without a scope, "params", which `vm-compile` gives to keys without one. A
+/// scope has no slash, so that "dir/a=b.npz" is a file.
+struct ScopedFile {
+  std::string scope;
+  std::string path;
+};
+ScopedFile splitScope(const std::string& argument);
+
 /// Bytes of "4096", "64KiB", "2GiB", "1.5GB"; nothing when it is none.
 std::optional<uint64_t> parseByteSize(const std::string& text);
 /// Nanoseconds of "5s", "250ms", "1.5m"; nothing when it is none.

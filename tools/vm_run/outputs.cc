@@ -6,6 +6,7 @@
 
 #include "formats/npy.h"
 #include "formats/npz.h"
+#include "tools/cli/command.h"
 #include "tools/cli/file.h"
 #include "tools/vm_run/inputs.h"
 
@@ -19,8 +20,7 @@ constexpr size_t kPrintedElements = 64;
 Result<Array> arrayOf(const baton_value* value, const std::string& what) {
   const baton_kind kind = baton_value_kind(value);
   if (kind != BATON_TENSOR && kind != BATON_SCALAR)
-    return Error(ErrorCode::InvalidArgument,
-                 fmt::format("{}: only a tensor can be written as an array", what));
+    throw UsageError(fmt::format("{}: only a tensor can be written as an array", what));
   Array array;
   array.dtype = static_cast<DType>(baton_value_dtype(value));
   array.shape.assign(baton_value_extents(value), baton_value_extents(value) + baton_value_rank(value));
@@ -59,22 +59,31 @@ Result<std::vector<Value>> splitResult(baton_value* result) {
   return results;
 }
 
+void checkOutputOptions(const baton_function* function, const RunOptions& options) {
+  const baton_type* type = baton_function_result_type(function);
+  const size_t count = baton_type_kind(type) == BATON_TUPLE ? baton_type_field_count(type, 0) : 1;
+  const auto checkCount = [&](const char* option, size_t found) {
+    if (found > count)
+      throw UsageError(
+          fmt::format("found {} {} options, expected at most {}, one per result", found, option, count));
+  };
+  checkCount("--output", options.outputs.size());
+  checkCount("--expect", options.expected.size());
+  for (const std::string& where : options.outputs)
+    if (where != "-" && (where.size() < 2 || where[0] != '@'))
+      throw UsageError(fmt::format("--output {}: expected - or @FILE.npy", where));
+}
+
 Result<void> writeOutputs(const std::vector<Value>& results, const RunOptions& options) {
-  if (options.outputs.size() > results.size())
-    return Error(ErrorCode::InvalidArgument,
-                 fmt::format("found {} --output options, expected at most {}, one per result",
-                             options.outputs.size(), results.size()));
   for (size_t i = 0; i < options.outputs.size(); ++i) {
     const std::string& where = options.outputs[i];
     if (where == "-") {
       BATON_TRY_ASSIGN(const std::string text, formatValue(results[i].get(), 0));
       fmt::print("{}\n", text);
-    } else if (where.size() > 1 && where[0] == '@') {
+    } else {
       BATON_TRY_ASSIGN(const Array array, arrayOf(results[i].get(), where));
       BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, writeNpy(array));
       BATON_TRY(writeFile(where.substr(1), bytes));
-    } else {
-      return Error(ErrorCode::InvalidArgument, fmt::format("--output {}: expected - or @FILE.npy", where));
     }
   }
   if (!options.outputsNpz.empty()) {
@@ -100,14 +109,10 @@ Result<bool> checkExpectations(baton_instance* instance, const baton_function* f
                                const std::vector<Value>& results, const RunOptions& options) {
   if (options.expected.empty() && options.expectedNpz.empty()) return true;
   bool agree = true;
-  if (options.expected.size() > results.size())
-    return Error(ErrorCode::InvalidArgument,
-                 fmt::format("found {} --expect options, expected at most {}, one per result",
-                             options.expected.size(), results.size()));
   for (size_t i = 0; i < options.expected.size(); ++i) {
-    Result<Value> expected = parseValue(instance, resultType(function, i), options.expected[i]);
-    if (!expected)
-      return std::move(expected).assume_error().withContext(fmt::format("--expect {}", options.expected[i]));
+    const std::string what = fmt::format("--expect {}", options.expected[i]);
+    Result<Value> expected = parseValue(instance, resultType(function, i), options.expected[i], what);
+    if (!expected) return std::move(expected).assume_error().withContext(what);
     agree &= report(i, findDifference(results[i].get(), expected.assume_value().get(), options.tolerance));
   }
   if (!options.expectedNpz.empty()) {

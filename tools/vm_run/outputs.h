@@ -12,6 +12,9 @@ namespace baton::tools {
 /// The elements of a result tuple, or the one result.
 Result<std::vector<Value>> splitResult(baton_value* result);
 
+/// Throws UsageError when --output and --expect cannot go with what the function returns.
+void checkOutputOptions(const baton_function* function, const RunOptions& options);
+
 /// Prints the results, or writes them where --output and --outputs-npz say.
 Result<void> writeOutputs(const std::vector<Value>& results, const RunOptions& options);
 

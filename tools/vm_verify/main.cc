@@ -42,10 +42,7 @@ void printJson(const bytecode::Program& program, const std::vector<bytecode::Vio
 
 Result<int> verifyFile(const Options& options) {
   if (options.listsRules) return listRules();
-  if (options.input.empty()) {
-    fmt::print(stderr, "vm-verify: expected a file, or --rules\n");
-    return kExitUsage;
-  }
+  if (options.input.empty()) throw UsageError("expected a file, or --rules");
   if (isParamsFile(options.input)) {
     BATON_TRY_ASSIGN(const bytecode::Params params,
                      bytecode::openParams(options.input, {bytecode::OpenMode::Map, true}));
@@ -58,7 +55,7 @@ Result<int> verifyFile(const Options& options) {
     printJson(program, violations);
   } else {
     for (const std::string& text : describeViolations(program, violations))
-      fmt::print(stderr, "{}: {}\n", options.input, text);
+      printLine(stderr, fmt::format("{}: {}", options.input, text));
     if (violations.empty())
       fmt::print("{}: ok: {} functions, {} words of code\n", options.input, program.functions.size(),
                  program.code.size());

@@ -2,6 +2,7 @@
 
 #include "bytecode/container/reader.h"
 #include "vm/capi/handles.h"
+#include "vm/parameter_file.h"
 
 using namespace baton;
 using namespace baton::vm;
@@ -29,7 +30,7 @@ Result<void> load(baton_instance* instance, Result<bytecode::Program> program,
   for (size_t i = 0; i < options.parameter_file_count; ++i) {
     const baton_parameter_file& file = options.parameter_files[i];
     if (!file.scope || !file.path) return missing("the scope or path of a parameter file");
-    BATON_TRY_ASSIGN(bytecode::Params read, bytecode::openParams(file.path, openOptions(options)));
+    BATON_TRY_ASSIGN(bytecode::Params read, openParameterFile(file.path, openOptions(options)));
     params.push_back({file.scope, std::move(read)});
   }
   BATON_TRY_ASSIGN(Ref<Executable> executable,

@@ -27,5 +27,16 @@ TEST_CASE("describe prints the program trail, innermost first") {
         "program error: division by zero\n  in @inner at m.relay:3:7\n  in @main at pc 9");
 }
 
+TEST_CASE("describe prints recursion that went deep in one line") {
+  Error error(ErrorCode::LimitReached, "too deep");
+  for (int i = 0; i < 3; ++i) error.at({"f", 4, "m.relay", 3, 7});
+  error.at({"f", 9, "m.relay", 3, 9});
+  error.at({"main", 9, "", 0, 0});
+  error.at({"main", 9, "", 0, 0});
+  CHECK(error.describe() ==
+        "limit reached: too deep\n  in @f at m.relay:3:7, 3 frames\n  in @f at m.relay:3:9\n"
+        "  in @main at pc 9, 2 frames");
+}
+
 }  // namespace
 }  // namespace baton

@@ -27,6 +27,10 @@ std::vector<std::byte> sampleFile() {
   return std::move(file.value());
 }
 
+/// What a file that was cut or changed is told to do about it.
+constexpr const char* kHint =
+    "; the file was cut or changed on its way here: copy it again, or compile the model again";
+
 std::string messageOf(std::span<const std::byte> file) {
   auto program = readExecutable(file);
   return program.has_value() ? "" : program.error().message();
@@ -115,7 +119,9 @@ TEST_CASE("a missing file and an empty one are errors that name it") {
   const TemporaryFile empty({});
   auto read = openExecutable(empty.path());
   REQUIRE(!read.has_value());
-  CHECK(read.error().message() == empty.path() + ": not a .vmexe or .vmparams file: wrong first bytes");
+  CHECK(read.error().message() ==
+        empty.path() +
+            ": not a .vmexe or .vmparams file: wrong first bytes; such files come from vm-compile");
   auto directory = openExecutable("/tmp");
   REQUIRE(!directory.has_value());
   CHECK(directory.error().message() == "/tmp: cannot read: not a regular file");
@@ -123,11 +129,13 @@ TEST_CASE("a missing file and an empty one are errors that name it") {
 
 TEST_CASE("a truncated file says how much is there") {
   const auto file = sampleFile();
-  CHECK(messageOf(std::span(file).first(5)) == "truncated: 5 bytes, the header alone has 128");
-  CHECK(messageOf(std::span(file).first(200)) == fmt::format("truncated: 200 bytes of {}", file.size()));
+  CHECK(messageOf(std::span(file).first(5)) ==
+        std::string("truncated: 5 bytes, the header alone has 128") + kHint);
+  CHECK(messageOf(std::span(file).first(200)) ==
+        fmt::format("truncated: 200 bytes of {}{}", file.size(), kHint));
   auto longer = file;
   longer.push_back(std::byte{0});
-  CHECK(messageOf(longer) == fmt::format("1 bytes after the end of the file at {}", file.size()));
+  CHECK(messageOf(longer) == fmt::format("1 bytes after the end of the file at {}{}", file.size(), kHint));
 }
 
 TEST_CASE("another version is Incompatible and says who wrote it") {
@@ -228,10 +236,10 @@ TEST_CASE("damage anywhere is found") {
   const auto file = sampleFile();
   auto header = file;
   header[70] ^= std::byte{1};
-  CHECK(messageOf(header) == "the header is damaged: its hash does not match");
+  CHECK(messageOf(header) == std::string("the header is damaged: its hash does not match") + kHint);
   auto table = file;
   table[130] ^= std::byte{1};
-  CHECK(messageOf(table) == "the section table is damaged: its hash does not match");
+  CHECK(messageOf(table) == std::string("the section table is damaged: its hash does not match") + kHint);
   // Every byte of the file is covered by some hash or must be zero.
   for (size_t at = 0; at < file.size(); at += 7) {
     auto damaged = file;
@@ -249,7 +257,7 @@ TEST_CASE("constants are only checked when asked for, or when copied") {
   REQUIRE(data != sections.end());
   file[data->offset] ^= std::byte{1};
   CHECK(readExecutable(file, {ReadMode::Borrow}).has_value());
-  CHECK(messageOf(file) == "section constant data is damaged: its hash does not match");
+  CHECK(messageOf(file) == std::string("section constant data is damaged: its hash does not match") + kHint);
   auto checked = readExecutable(file, {ReadMode::Borrow, true});
   REQUIRE(!checked.has_value());
   CHECK(checked.error().code() == ErrorCode::Malformed);

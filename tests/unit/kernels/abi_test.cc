@@ -195,8 +195,10 @@ TEST_CASE("cpu features: levels contain one another and missing ones are named")
     CHECK(namesOf(*cpuFeatureByName(name)) == std::vector<std::string>{std::string(name)});
   const std::vector<std::string> needed = {"avx", "fma", "quantum"};
   CHECK(checkCpuFeatures("x86-64-v3", std::vector<std::string>{"avx"}, v3).has_value());
-  CHECK(checkCpuFeatures("x86-64-v3", needed, *cpuFeatureByName("avx")).error().message() ==
-        "the code was compiled for x86-64-v3; this processor lacks fma, quantum");
+  CHECK(
+      checkCpuFeatures("x86-64-v3", needed, *cpuFeatureByName("avx")).error().message() ==
+      "the code was compiled for x86-64-v3; this processor lacks fma, quantum: compile it for another level "
+      "(--cpu x86-64-v3), or to run anywhere (--portable)");
   CHECK((hostCpuFeatures() & *cpuFeatureByName("sse3")) != 0);
 }
 

@@ -1,0 +1,97 @@
+"""The documentation's command lines do what it says.
+
+Fenced blocks of `sh` are scripts that must succeed. In blocks of `console`, lines that begin with
+`$ ` are commands (`> ` goes on with one), and what follows is all that they print, `...` standing for
+any text, and a line of its own for any lines. The blocks of a page run in order, in one folder in which
+`examples` and `tools` are those of the project. Commands of `tools/dev` build the project and are only
+looked up. A block in another language, or none, holds no commands."""
+import os
+import re
+import subprocess
+import unittest
+
+from support import BIN, COMMANDS, SOURCE, CommandTest
+
+PAGES = ["README.md", "examples/README.md", *sorted(f"docs/{p.name}" for p in (SOURCE / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands_of(block):
+    """Pairs of a command and what it prints."""
+    pairs = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            pairs.append([line[2:], []])
+        elif line.startswith("> ") and pairs and not pairs[-1][1]:
+            pairs[-1][0] += "\n" + line[2:]
+        else:
+            pairs[-1][1].append(line)
+    return [(command, "\n".join(lines)) for command, lines in pairs]
+
+
+def pattern_of(expected):
+    parts = [r".*(?:\n.*)*?" if line.strip() == "..." else r"[^\n]*".join(map(re.escape, line.split("...")))
+             for line in expected.splitlines()]
+    return re.compile("\n".join(parts))
+
+
+class Documentation(CommandTest):
+    def shell(self, folder, script, previous=0):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("VM_")}
+        environment["PATH"] = f"{BIN}:{environment['PATH']}"
+        return subprocess.run(["bash", "-c", f"(exit {previous})\n{script}"], cwd=folder, env=environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+
+    def run_page(self, page):
+        folder = self.work / page.replace("/", "_")
+        folder.mkdir()
+        for name in ("examples", "tools"):
+            os.symlink(SOURCE / name, folder / name)
+        previous = 0
+        for language, block in FENCE.findall((SOURCE / page).read_text()):
+            if language == "sh":
+                lines = [l for l in block.splitlines() if not l.startswith("tools/dev ")]
+                result = self.shell(folder, "set -e\n" + "\n".join(lines))
+                self.assertEqual(result.returncode, 0, f"{page}:\n{block}\nprints\n{result.stdout}")
+            elif language == "console":
+                for command, expected in commands_of(block):
+                    result = self.shell(folder, command, previous)
+                    previous = result.returncode
+                    self.assertTrue(previous < 70, f"{page}: {command} ends with {previous}")
+                    found = result.stdout.rstrip("\n")
+                    self.assertRegex(found, re.compile(r"\A" + pattern_of(expected).pattern + r"\Z"),
+                                     f"{page}: {command}\nprints\n{found}\nexpected\n{expected}")
+            else:
+                for line in block.splitlines():
+                    first = (line.split() or [""])[0].removeprefix("$")
+                    self.assertNotIn(first, COMMANDS, f"{page}: a command in a block that is not tested: {line}")
+
+    def test_targets_of_tools_dev(self):
+        known = set(re.findall(r"^  ([a-z]+)\)$", (SOURCE / "tools/dev").read_text(), re.MULTILINE))
+        for page in PAGES:
+            for name in re.findall(r"^(?:\$ )?tools/dev (\w+)", (SOURCE / page).read_text(), re.MULTILINE):
+                self.assertIn(name, known, page)
+
+    def test_links(self):
+        for page in PAGES:
+            for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", (SOURCE / page).read_text()):
+                if "://" not in target:
+                    self.assertTrue((SOURCE / page).parent.joinpath(target).exists(), f"{page}: {target}")
+
+    def test_options_are_those_of_the_commands(self):
+        sections = re.split(r"^## ", (SOURCE / "docs/commands.md").read_text(), flags=re.MULTILINE)
+        for command in COMMANDS:
+            section = next(s for s in sections if s.startswith(command + "\n"))
+            listed = set()
+            for row in re.findall(r"^\| (`-.*?`) \|", section, re.MULTILINE):
+                listed.update(re.findall(r"--[a-z][-a-z]*", row))
+            text = self.expect(0, command, "--help").stdout
+            declared = {name for name in re.findall(r"^  +(?:-\w,)?(--[a-z][-a-z]*)", text, re.MULTILINE)}
+            self.assertEqual(listed, declared - {"--help", "--version"}, command)
+
+
+for _page in PAGES:
+    setattr(Documentation, "test_page_" + re.sub(r"\W", "_", _page), lambda self, page=_page: self.run_page(page))
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+"""What vm-run says about the values and files that it is given."""
+import unittest
+
+from support import BAD_FILE, FAILURE, OK, USAGE, CommandTest, floats, npy
+
+PROGRAM = """
+type Tree { Leaf(Tensor[(3,), float32]), Node(Tree, Tree) }
+def @main(%x: Tensor[(n, m), float32], %y: Tensor[(n,), float32]) -> Tensor[(n, m), float32]
+    where n <= 8 {
+  add(%x, expand_dims(%y, axis=1))
+}
+def @double(%x: Tensor[(n,), float32], %y: Tensor[(2*n,), float32]) { concatenate((%x, %y)) }
+def @tree(%t: Tree) -> Tensor[(3,), float32] { match (%t) { Leaf(%x) => %x, Node(%a, %b) => @tree(%a) } }
+def @scalar(%n: int32) -> int32 { %n }
+def @pair(%n: int32) { (%n, %n + 1i32) }
+def @square(%m: Tensor[(4, 4), float32]) { %m }
+def @divide(%n: int32) -> int32 { floor_divide(10i32, %n) }
+"""
+ENTRIES = ("main", "double", "tree", "scalar", "pair", "square", "divide")
+
+
+class Inputs(CommandTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        test = cls()
+        test.compile("m", PROGRAM, *(a for name in ENTRIES[1:] for a in ("--entry", name)))
+        test.write("x.npy", npy("<f4", (2, 3), floats(*range(6))))
+        test.write("wide.npy", npy("<f8", (2, 3), bytes(48)))
+
+    def runTest(self):
+        pass
+
+    def call(self, code, function, *inputs, stdout=None, stderr=(), options=()):
+        arguments = [a for text in inputs for a in ("--input", text)]
+        return self.expect(code, "vm-run", "m.vmexe", "--function", function, *arguments, *options, stdout=stdout,
+                           stderr=stderr)
+
+    def test_values(self):
+        self.call(OK, "main", "2x1xf32=1 2", "2xf32=10 20", stdout="2x1xf32=11 22\n")
+        self.call(OK, "main", "y=2xf32=10 20", "x=2x1xf32=1 2", stdout="2x1xf32=11 22\n")
+        self.call(OK, "main", "x=@x.npy", "2xf32=10 20", stdout="2x3xf32=10 11 12 23 24 25\n")
+        self.call(OK, "main", "0x3xf32=", "0xf32=", stdout="0x3xf32=\n")
+        self.call(OK, "tree", "Node(Leaf(3xf32=1 2 3), Leaf(3xf32=4 5 6))", stdout="3xf32=1 2 3\n")
+        self.call(OK, "pair", "i32=1", stdout="i32=1\ni32=2\n")
+
+    def test_wrong_tensors(self):
+        self.call(FAILURE, "main", "2x3xf32=1 2 3 4 5 6", "3xf32=1 2 3",
+                  stderr="argument %y: dimension 0 is 3, but n was bound to 2 by dimension 0 of argument %x")
+        self.call(FAILURE, "main", "2x3xf64=1 2 3 4 5 6", "2xf32=1 2", stderr="input %x: found float64 of shape (2, 3), expected Tensor[(n, m), float32]")
+        self.call(FAILURE, "main", "2x3xf32=1 2 3 4 5 6", "2x1xf32=1 2", stderr="input %y: found float32 of shape (2, 1), expected Tensor[(n,), float32]")
+        self.call(FAILURE, "main", "f32=1", "2xf32=1 2", stderr=("input %x: found float32", "expected Tensor[(n, m), float32]"))
+        self.call(FAILURE, "main", "x=@wide.npy", "2xf32=1 2", stderr="input %x: found float64 of shape (2, 3), expected Tensor[(n, m), float32]")
+        self.call(FAILURE, "main", "9x1xf32=1 2 3 4 5 6 7 8 9", "9xf32=1 2 3 4 5 6 7 8 9",
+                  stderr="n <= 8 does not hold: n is 9, bound by dimension 0 of argument %x")
+        self.call(FAILURE, "double", "2xf32=1 2", "3xf32=1 2 3",
+                  stderr="argument %y: dimension 0 is 3, expected 2*n = 4, where n was bound to 2 by dimension 0 of argument %x")
+        self.call(FAILURE, "square", "4x3xf32=1 2 3 4 5 6 7 8 9 10 11 12", stderr="argument %m: dimension 1 is 3, expected 4")
+        self.call(FAILURE, "scalar", "1xi32=1", stderr="input %n: found int32 of shape (1,), expected int32")
+        self.call(FAILURE, "scalar", "i64=1", stderr=("input %n: found int64", "expected int32"))
+
+    def test_wrong_data(self):
+        self.call(FAILURE, "tree", "Leaf(2xf32=1 2)", stderr=("%t", "dimension 0 is 2, expected 3"))
+        self.call(FAILURE, "tree", "Twig(3xf32=1 2 3)", stderr=("%t", "Twig"))
+        self.call(FAILURE, "tree", "Leaf(3xf32=1 2 3, 3xf32=1 2 3)", stderr=("%t", "Leaf has 1 fields, found 2"))
+        self.call(FAILURE, "tree", "Leaf", stderr=("%t", "Leaf has 1 fields, found 0"))
+        self.call(FAILURE, "tree", "[3xf32=1 2 3]", stderr="%t")
+        self.call(FAILURE, "tree", "3xf32=1 2 3", stderr="input %t: found float32 of shape (3,), expected Tree")
+
+    def test_text_that_is_no_value(self):
+        for text, message in {"2xf32=1": "element 2 of 2", "2xf32=1 x": "column 9", "": "column 1", "2xq8=1": "column 1",
+                              "(i32=1": "',' or ')'", "i32=99999999999": "column 5", "1": "i32=1" and "f32=1",
+                              "[i32=1,,]": "column", "Leaf(": "column", "9223372036854775807x9xf32=1": "column"}.items():
+            with self.subTest(text):
+                self.call(USAGE, "scalar", text, stderr=("input %n: column", message))
+
+    def test_files_of_values(self):
+        self.call(BAD_FILE, "main", "x=@nowhere.npy", stderr="nowhere.npy: No such file or directory")
+        self.call(BAD_FILE, "main", "x=@.", stderr="Is a directory")
+        self.write("cut.npy", npy("<f4", (2, 3), floats(1, 2)))
+        self.call(BAD_FILE, "main", "x=@cut.npy", stderr=("cut.npy", "found 8 bytes of data, expected 24"))
+        self.write("empty.npy", b"")
+        self.call(BAD_FILE, "main", "x=@empty.npy", stderr="empty.npy")
+        self.write("bad.npz", b"PK\x03\x04 and no more")
+        self.call(BAD_FILE, "main", options=("--inputs-npz", "bad.npz"), stderr="bad.npz: npz")
+        self.call(BAD_FILE, "main", options=("--inputs-npz", "nowhere.npz"), stderr="nowhere.npz")
+        self.call(BAD_FILE, "main", options=("--inputs-npz", "x.npy"), stderr="x.npy: npz")
+
+    def test_usage(self):
+        self.call(USAGE, "scalar", stderr=("no value for parameter %n: int32", "def @scalar(%n: "))
+        self.call(USAGE, "scalar", "i32=1", "i32=2", stderr="more values than the 1 parameters")
+        self.call(USAGE, "scalar", "z=i32=1", stderr="no parameter %z")
+        self.call(USAGE, "scalar", "n=i32=1", "n=i32=1", stderr="%n is given twice")
+        self.call(USAGE, "nothing", stderr='no function "nothing" in m.vmexe; it has main, double, tree')
+        self.call(USAGE, "tree", options=("--random",), stderr="only tensors can be random")
+        self.call(USAGE, "main", options=("--random", "--dim", "n=2"), stderr="give it with --dim m=N")
+        for dim in ("n", "n=", "n=x", "n=-1", "=3", "n=99999999999999999999"):
+            self.call(USAGE, "main", options=("--random", "--dim", dim), stderr="--dim")
+        self.call(USAGE, "main", options=("--random", "--dim", "n=4611686018427387904", "--dim", "m=4"), stderr="too many")
+        for option, value in (("--memory-limit", "lots"), ("--memory-limit", "-1"), ("--timeout", "soon"), ("--threads", "x"),
+                              ("--repeat", "0"), ("--allocator", "mine"), ("--profile=tree", None), ("--max-instructions", "1e"),
+                              ("--atol", "small"), ("--output", "file"), ("--unheard-of", None)):
+            arguments = (option,) if value is None else (option, value)
+            self.call(USAGE, "scalar", "i32=1", options=arguments, stderr=option.split("=")[0])
+        self.call(USAGE, "scalar", "i32=1", options=("--output", "-", "--output", "-"), stderr="at most 1, one per result")
+        self.call(USAGE, "scalar", "i32=1", options=("--expect", "i32"), stderr="--expect i32")
+        self.expect(USAGE, "vm-run", stderr="executable")
+        self.expect(USAGE, "vm-run", "m.vmexe", "another.vmexe", stderr="another.vmexe")
+
+    def test_expectations(self):
+        self.call(OK, "pair", "i32=1", options=("--expect", "i32=1", "--expect", "i32=2"), stdout="[SUCCESS]\n")
+        result = self.call(FAILURE, "pair", "i32=1", options=("--expect", "i32=1", "--expect", "i32=3"))
+        self.assertIn("[FAILED] output_1: ", result.stdout)
+
+    def test_program_errors(self):
+        result = self.call(FAILURE, "divide", "i32=0", stderr=("vm-run: program error: ", "division by zero", "@divide", "m.relay:12"))
+        self.assertEqual(result.stdout, "")
+
+    def test_random_is_repeatable(self):
+        options = ("--random=7", "--dim", "n=2", "--dim", "m=2")
+        first = self.call(OK, "main", options=options).stdout
+        self.assertEqual(first, self.call(OK, "main", options=options).stdout)
+        self.assertNotEqual(first, self.call(OK, "main", options=("--random=8", *options[1:])).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
