@@ -1,4 +1,5 @@
 #include <array>
+#include <new>
 #include <utility>
 
 #include "vm/exec/step.h"
@@ -37,12 +38,17 @@ Stop runGoto(Machine& machine) {
   --f.fuel;              \
   goto* targets[static_cast<uint16_t>(*pc)]
 
-  BATON_DISPATCH();
+  // Memory for a message may be refused in any instruction; the registers are saved all the same.
+  try {
+    BATON_DISPATCH();
 #define BATON_INSTRUCTION(name, number)                           \
   label##name : if (!step<bytecode::name>(pc, f)) { goto leave; } \
   BATON_DISPATCH();
 #include "bytecode/isa/generated/opcodes.inc"
 #undef BATON_INSTRUCTION
+  } catch (const std::bad_alloc&) {
+    machine.lacksMemory = true;
+  }
 
 leave:
   return leaveLoop(machine, f, pc);

@@ -63,6 +63,7 @@ struct Machine {
 
   bool hasFinished = false;  ///< the outermost function has returned; the results are below
   std::optional<Error> error;
+  bool lacksMemory = false;  ///< memory was refused where it would have been needed to say so
   std::vector<uint64_t> scalarResults;
   std::vector<Object*> referenceResults;
 
@@ -87,8 +88,6 @@ struct Machine {
   Result<void> enterOutermost(const FunctionCode& function);
   /// Releases everything that frames hold and leaves the stack empty.
   void unwind();
-  /// For when the registers are lost: what frames hold is left to the context.
-  void discardStack();
   bool isRunning() const { return scalars != nullptr; }
 };
 

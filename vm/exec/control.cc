@@ -125,15 +125,6 @@ Result<void> Machine::enterOutermost(const FunctionCode& function) {
   return success();
 }
 
-void Machine::discardStack() {
-  scalarStack.discard();
-  referenceStack.discard();
-  scalars = nullptr;
-  references = nullptr;
-  pc = nullptr;
-  depth = 0;
-}
-
 void Machine::unwind() {
   while (scalars) {
     const FrameRecord record = FrameRecord::of(scalars);
