@@ -86,8 +86,8 @@ constexpr std::string_view kOrder[] = {
     "propagate", "inline", "propagate", "specialise-calls", "dead-functions", "contify", "lift-lambdas",
     "make-loops",
     // Loops are no recursion any more, so functions that have them can be inlined.
-    "propagate", "inline", "fold-constants", "dead-code", "eliminate-common", "dead-code", "fuse",
-    "dead-functions"};
+    "propagate", "inline", "fold-constants", "dead-code", "eliminate-common", "dead-code", "pack-weights",
+    "fuse", "dead-functions"};
 
 }  // namespace
 
