@@ -69,8 +69,6 @@ void StackBank::pop() {
   spare_ = segment;
 }
 
-}
-
 void StackBank::dropBelowTop() {
   Segment* segment = top_->previous;
   top_->previous = segment->previous;

@@ -1,5 +1,4 @@
 #include <array>
-#include <new>
 #include <utility>
 
 #include "vm/exec/step.h"
@@ -38,17 +37,12 @@ Stop runGoto(Machine& machine) {
   --f.fuel;              \
   goto* targets[static_cast<uint16_t>(*pc)]
 
-  // Memory for a message may be refused in any instruction; the registers are saved all the same.
-  try {
-    BATON_DISPATCH();
+  BATON_DISPATCH();
 #define BATON_INSTRUCTION(name, number)                           \
   label##name : if (!step<bytecode::name>(pc, f)) { goto leave; } \
   BATON_DISPATCH();
 #include "bytecode/isa/generated/opcodes.inc"
 #undef BATON_INSTRUCTION
-  } catch (const std::bad_alloc&) {
-    machine.lacksMemory = true;
-  }
 
 leave:
   return leaveLoop(machine, f, pc);

@@ -1,5 +1,3 @@
-#include <new>
-
 #include "vm/exec/step.h"
 
 namespace baton::vm {
@@ -10,26 +8,21 @@ template <bool kPrecise>
 BATON_EXEC Stop runLoop(Machine& machine, InstructionObserver* observer) {
   Frame f{machine.scalars, machine.references, &machine, machine.fuel};
   const uint64_t* pc = machine.pc;
-  // Memory for a message may be refused in any instruction; the registers are saved all the same.
-  try {
-    for (;;) {
-      --f.fuel;
-      if constexpr (kPrecise) {
-        if (mustStop(f)) break;
-        if (observer) observer->onInstruction(currentFunction(f), pc);
-      }
-      switch (static_cast<bytecode::Opcode>(static_cast<uint16_t>(*pc))) {
+  for (;;) {
+    --f.fuel;
+    if constexpr (kPrecise) {
+      if (mustStop(f)) break;
+      if (observer) observer->onInstruction(currentFunction(f), pc);
+    }
+    switch (static_cast<bytecode::Opcode>(static_cast<uint16_t>(*pc))) {
 #define BATON_INSTRUCTION(name, number)           \
   case bytecode::Opcode::name:                    \
     if (!step<bytecode::name>(pc, f)) goto leave; \
     continue;
 #include "bytecode/isa/generated/opcodes.inc"
 #undef BATON_INSTRUCTION
-      }
-      __builtin_unreachable();  // verified code has instructions only
     }
-  } catch (const std::bad_alloc&) {
-    machine.lacksMemory = true;
+    __builtin_unreachable();  // verified code has instructions only
   }
 leave:
   return leaveLoop(machine, f, pc);

@@ -82,7 +82,12 @@ struct Machine {
   }
   bool failProgram(std::string message) { return fail(ErrorCode::ProgramError, std::move(message)); }
   /// After an allocation was refused.
-  bool failAllocation() { return fail(heap->takeFailure()); }
+  [[gnu::cold]] bool failAllocation();
+  /// Where memory for a message was refused.
+  bool lackMemory() noexcept {
+    lacksMemory = true;
+    return false;
+  }
 
   /// Opens the outermost frame of a function: its registers are where arguments go.
   Result<void> enterOutermost(const FunctionCode& function);
