@@ -1,3 +1,4 @@
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,7 @@ int64_t callWith(Arguments arguments, bytecode::CallKernel v, const KernelPlan& 
 
 }  // namespace
 
-int64_t callKernel(bytecode::CallKernel v, Machine& m, uint64_t* s, Object** r, int64_t fuel) {
+int64_t callKernel(bytecode::CallKernel v, Machine& m, uint64_t* s, Object** r, int64_t fuel) try {
   if (m.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return -1;
   const KernelPlan& plan = m.kernels->binding(v.kernel().value()).plan;
@@ -71,6 +72,9 @@ int64_t callKernel(bytecode::CallKernel v, Machine& m, uint64_t* s, Object** r, 
   std::vector<void*> buffers(plan.operandCount());
   std::vector<int64_t> scalars(plan.scalarCount());
   return callWith({operands.data(), buffers.data(), scalars.data()}, v, plan, m, s, r, fuel);
+} catch (const std::bad_alloc&) {
+  m.lackMemory();
+  return -1;
 }
 
 }  // namespace baton::vm
