@@ -22,11 +22,11 @@ constexpr size_t kPrefixBytes = 8;
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr size_t kMaxRank = 64;
 
-struct ElementType {
+struct TypeName {
   std::string_view name;
   DType dtype;
 };
-constexpr ElementType kElementTypes[] = {
+constexpr TypeName kTypeNames[] = {
     {"BOOL", DType::Bool}, {"I8", DType::I8},   {"I16", DType::I16}, {"I32", DType::I32}, {"I64", DType::I64},
     {"U8", DType::U8},     {"U16", DType::U16}, {"U32", DType::U32}, {"U64", DType::U64}, {"F16", DType::F16},
     {"BF16", DType::BF16}, {"F32", DType::F32}, {"F64", DType::F64}};
@@ -200,8 +200,8 @@ Result<NamedArrayView> viewOf(Entry& entry, std::span<const std::byte> data) {
   const auto wrong = [&](const std::string& what) {
     return malformed(fmt::format("tensor \"{}\": {}", entry.name, what));
   };
-  const auto* type = std::ranges::find(kElementTypes, *entry.type, &ElementType::name);
-  if (type == std::end(kElementTypes))
+  const auto* type = std::ranges::find(kTypeNames, *entry.type, &TypeName::name);
+  if (type == std::end(kTypeNames))
     return Error(ErrorCode::Unsupported,
                  fmt::format("safetensors: tensor \"{}\": element type \"{}\" is not supported", entry.name,
                              *entry.type));
