@@ -15,6 +15,9 @@ namespace baton::tools {
 
 namespace {
 
+/// What is read from something that is no regular file and may never end.
+constexpr size_t kMaxStreamBytes = size_t{1} << 30;
+
 Error systemError(const char* action, const std::string& path) {
   return Error(ErrorCode::Io, fmt::format("cannot {} {}: {}", action, path, std::strerror(errno)));
 }
@@ -46,9 +49,16 @@ Result<void> writeAll(int fd, std::span<const std::byte> bytes, const std::strin
 Result<std::vector<std::byte>> readFile(const std::string& path) {
   const Descriptor file{path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) return systemError("open", path);
+  struct stat status = {};
+  const bool isRegular = ::fstat(file.fd, &status) == 0 && S_ISREG(status.st_mode);
   std::vector<std::byte> bytes;
   size_t used = 0;
   for (;;) {
+    if (!isRegular && used > kMaxStreamBytes)
+      return Error(
+          ErrorCode::LimitReached,
+          fmt::format("{}: found more than {} bytes in what is no regular file, expected at most that", path,
+                      kMaxStreamBytes));
     if (bytes.size() - used < 65536) bytes.resize(bytes.size() * 2 + 65536);
     const ssize_t got = ::read(file.fd, bytes.data() + used, bytes.size() - used);
     if (got < 0 && errno == EINTR) continue;
