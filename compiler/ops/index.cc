@@ -11,8 +11,6 @@ namespace baton::ops {
 
 namespace {
 
-DimExpr one() { return DimExpr::constant(1); }
-
 /// An index needs something to point at, if there is an index.
 Result<void> requireNotEmpty(const OpCall& call, DimsContext& context, const DimExpr& extent,
                              const std::vector<DimExpr>& indices) {

@@ -8,8 +8,6 @@ namespace baton::ops {
 
 namespace {
 
-DimExpr one() { return DimExpr::constant(1); }
-
 }  // namespace
 
 Error opError(const OpCall& call, const std::string& message) {

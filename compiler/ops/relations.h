@@ -10,6 +10,8 @@
 
 namespace baton::ops {
 
+inline DimExpr one() { return DimExpr::constant(1); }
+
 /// "<operator>: <message>".
 Error opError(const OpCall& call, const std::string& message);
 

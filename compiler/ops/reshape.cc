@@ -10,8 +10,6 @@ namespace baton::ops {
 
 namespace {
 
-DimExpr one() { return DimExpr::constant(1); }
-
 ShapeSource newShape(const OpCall& call) { return {ReshapeAttrs{*call.attrs}.newshape(), 1, "new shape"}; }
 
 /// Removes one factor equal to `dim`; false when there is none.

@@ -12,8 +12,6 @@ namespace baton::ops {
 
 namespace {
 
-DimExpr one() { return DimExpr::constant(1); }
-
 /// A position that counts from the end when it is negative, and stays within [low, high].
 /// Works for every int64: nothing overflows.
 DimExpr clampPosition(DimsContext& context, const DimExpr& position, const DimExpr& extent,
