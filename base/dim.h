@@ -127,6 +127,7 @@ struct DimConstraint {
   DimExpr lhs;
   Relation relation = Relation::Eq;
   DimExpr rhs;
+  friend bool operator==(const DimConstraint&, const DimConstraint&) = default;
 };
 
 enum class Truth : uint8_t { False, True, Unknown };

@@ -116,17 +116,20 @@ class Compiler {
       case Emit::Types:
       case Emit::Lowered: return success();
       case Emit::Lir: out_.text = lir::print(lowered); return success();
-      case Emit::Loop:
-        for (const loop::Kernel& kernel : lowered.kernels) out_.text += loop::print(kernel) + "\n";
+      case Emit::Loop: {
+        BATON_TRY_ASSIGN(const auto kernels, emit::kernelsFor(lowered, cpuLevels()[0]));
+        for (const loop::Kernel& kernel : kernels) out_.text += loop::print(kernel) + "\n";
         return success();
+      }
       case Emit::Llvm: {
-        BATON_TRY_ASSIGN(out_.text,
-                         codegen::printLlvm(lowered.kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
+        BATON_TRY_ASSIGN(const auto kernels, emit::kernelsFor(lowered, cpuLevels()[0]));
+        BATON_TRY_ASSIGN(out_.text, codegen::printLlvm(kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
         return success();
       }
       case Emit::NativeAssembly: {
-        BATON_TRY_ASSIGN(
-            out_.text, codegen::printAssembly(lowered.kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
+        BATON_TRY_ASSIGN(const auto kernels, emit::kernelsFor(lowered, cpuLevels()[0]));
+        BATON_TRY_ASSIGN(out_.text,
+                         codegen::printAssembly(kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
         return success();
       }
       case Emit::Executable:

@@ -24,7 +24,7 @@ enum class Emit : uint8_t {
   Types,           ///< typed, before any pass
   Lowered,         ///< the IR after all passes, which lowering starts from
   Lir,             ///< after the passes of its own, registers allocated
-  Loop,            ///< loop IR of every kernel
+  Loop,            ///< loop IR of every kernel, for the first CPU level
   Llvm,            ///< LLVM IR of every kernel, for the first CPU level
   Vmasm,           ///< the executable as text
   NativeAssembly,  ///< of every kernel, for the first CPU level

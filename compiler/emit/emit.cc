@@ -83,8 +83,9 @@ Result<void> addCode(const lir::Module& module, bytecode::Program& program) {
 Result<void> addKernels(const lir::Module& module, const EmitOptions& options, bytecode::Program& program) {
   if (module.kernels.empty()) return success();
   for (const std::string& level : options.cpuLevels) {
+    BATON_TRY_ASSIGN(const std::vector<loop::Kernel> kernels, kernelsFor(module, level));
     BATON_TRY_ASSIGN(codegen::NativeImage compiled,
-                     codegen::compileKernels(module.kernels, {level, options.optimisationLevel}));
+                     codegen::compileKernels(kernels, {level, options.optimisationLevel}));
     bytecode::NativeImage& image = program.images.emplace_back();
     image.level = compiled.level;
     image.requiredFeatures = std::move(compiled.requiredFeatures);
@@ -103,6 +104,14 @@ Result<void> addKernels(const lir::Module& module, const EmitOptions& options, b
 }
 
 }  // namespace
+
+Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const std::string& cpuLevel) {
+  BATON_TRY_ASSIGN(const bool isNarrow, codegen::hasNarrowVectors(cpuLevel));
+  std::vector<loop::Kernel> kernels = module.kernels;
+  if (isNarrow)
+    for (const auto& [index, kernel] : module.narrowKernels) kernels[index] = kernel;
+  return kernels;
+}
 
 Result<bytecode::Program> emit(lir::Module module, const EmitOptions& options) {
   bytecode::Program program = std::move(module.tables);

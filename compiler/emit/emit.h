@@ -18,6 +18,9 @@ struct EmitOptions {
   bytecode::Meta meta;                 ///< targets are filled in
 };
 
+/// The bodies of the module's kernels for a CPU level, by KernelIndex.
+Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const std::string& cpuLevel);
+
 /// Takes the module apart. The result has passed the verifier; one that does not is an
 /// Internal error.
 Result<bytecode::Program> emit(lir::Module module, const EmitOptions& options);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -114,6 +115,8 @@ struct Module {
   bytecode::Program tables;
   std::vector<Function> functions;    ///< by FunctionIndex
   std::vector<loop::Kernel> kernels;  ///< by KernelIndex; the bodies of tables.kernels
+  /// Other bodies of some of them, for CPUs of few and short vector registers.
+  std::map<uint32_t, loop::Kernel> narrowKernels;
   std::vector<std::string> names = {""};
   std::vector<std::string> files;  ///< by SourceLocation::file
 

@@ -18,6 +18,11 @@ class DivisionOperator<string name, string stem, string formula, string summary>
     : ExtentOperator<name, Numeric, stem, formula, summary> {
   let Failure = IntegerDivision;
 }
+/// The remainder of the least value by -1 is 0.
+class RemainderOperator<string name, string stem, string formula, string summary>
+    : ExtentOperator<name, Numeric, stem, formula, summary> {
+  let Failure = IntegerRemainder;
+}
 class ComparisonOperator<string name, string stem, string formula, string summary>
     : ExtentOperator<name, AnyType, stem, formula, summary> {
   let Structure = "comparison";
@@ -32,9 +37,9 @@ def : DivisionOperator<"divide", "truncDivide", "a / b", "Quotient; that of inte
 }
 def : DivisionOperator<"floor_divide", "floorDivide", "floor(a / b)", "Quotient rounded towards minus infinity">;
 def : DivisionOperator<"trunc_divide", "truncDivide", "trunc(a / b)", "Quotient rounded towards zero">;
-def : DivisionOperator<"mod", "truncMod", "a - b * trunc(a / b)", "Remainder with the sign of a, exact (fmod of C for floats)">;
-def : DivisionOperator<"trunc_mod", "truncMod", "a - b * trunc(a / b)", "Remainder with the sign of a, exact (fmod of C for floats)">;
-def : DivisionOperator<"floor_mod", "floorMod", "a - b * floor(a / b)", "Remainder with the sign of b; for floats the remainder of `mod`, plus b where their signs differ">;
+def : RemainderOperator<"mod", "truncMod", "a - b * trunc(a / b)", "Remainder with the sign of a, exact (fmod of C for floats)">;
+def : RemainderOperator<"trunc_mod", "truncMod", "a - b * trunc(a / b)", "Remainder with the sign of a, exact (fmod of C for floats)">;
+def : RemainderOperator<"floor_mod", "floorMod", "a - b * floor(a / b)", "Remainder with the sign of b; for floats the remainder of `mod`, plus b where their signs differ">;
 def : ExtentOperator<"maximum", AnyType, "maximum", "max(a, b)", "The greater; NaN when one is NaN, and -0 is less than 0">;
 def : ExtentOperator<"minimum", AnyType, "minimum", "min(a, b)", "The lesser; NaN when one is NaN, and -0 is less than 0">;
 

@@ -12,16 +12,16 @@ def : Operator<"take", [Input<"data", AnyType>, Input<"indices", Integer>], "tak
   let Values = "take";
   let Summary = "Elements, rows or slices of a tensor, by index along an axis";
   let Formula = "y[i..., j..., k...] = data[i..., indices[j...], k...]";
-  let Errors = "An axis outside [-r, r); batch_dims that exceed it; nothing to take from";
+  let Errors = "An axis outside [-r, r); batch_dims that exceed it; indices into an axis of extent 0";
 }
 def : Operator<"gather", [Input<"data", AnyType>, Input<"indices", Integer>], "gather"> {
   let Attrs = [Attr<"axis", IntAttr, "0", "Axis of the data that the indices are about">];
   let Fusion = Injective;
   let Lowering = Element;
-  let Failure = IndexRange;
+  let Failure = GatheredIndex;
   let Summary = "An element for each index, at the index's own position along the other axes; a negative index counts from the end";
   let Formula = "y[..., i, ...] = data[..., indices[..., i, ...], ...]";
-  let Errors = "An axis outside [-r, r); an index outside [-n, n)";
+  let Errors = "An axis outside [-r, r)";
 }
 def : Operator<"one_hot", [Input<"indices", Integer>, Input<"on value", AnyType>, Input<"off value", AnyType>, OptionalInput<"depth", Index>], "oneHot"> {
   let Attrs = [

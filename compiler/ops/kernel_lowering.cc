@@ -340,7 +340,7 @@ class GroupLowering {
           ErrorCode::Unsupported,
           fmt::format("group {}: a position or an extent cannot be computed from the operands' extents",
                       group_.descriptor.name));
-    LoweredKernel lowered{emission_->emitter().builder().take(), group_.scalarDims};
+    LoweredKernel lowered{emission_->emitter().builder().take(), group_.scalarDims, dependsOnOptions_};
     for (const auto& [output, inputs] : aliases_) lowered.kernel.descriptor.outputs[output].mayAlias = inputs;
     BATON_TRY(loop::verify(lowered.kernel));
     return lowered;
@@ -447,6 +447,7 @@ class GroupLowering {
         options_);
     emission_->notes() = {};
     BATON_TRY(call.op->nest(context));
+    dependsOnOptions_ |= context.hasUsedOptions();
     // Elements come in any order, and inputs are read again later.
     for (const uint32_t input : emission_->notes().readHere) everReadElsewhere_.insert(input);
     for (const uint32_t input : emission_->notes().readElsewhere) everReadElsewhere_.insert(input);
@@ -505,6 +506,7 @@ class GroupLowering {
   std::map<TensorId, size_t> stored_;  // root that stores it
   uint32_t outputCount_ = 0;
   bool hasChanged_ = false;
+  bool dependsOnOptions_ = false;
   std::vector<Step> steps_;
   std::unique_ptr<GroupEmission> emission_;
   std::set<uint32_t> everReadElsewhere_;

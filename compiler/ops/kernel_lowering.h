@@ -20,13 +20,16 @@ inline constexpr size_t kMaxGroupSize = 256;
 struct LoweredKernel {
   loop::Kernel kernel;
   std::vector<DimExpr> scalarDims;
+  bool dependsOnOptions = false;  ///< other options give another kernel
 };
 
-/// What shapes register tiles. Bits of results do not depend on it.
+/// What shapes register tiles. Results, and the descriptor, do not depend on it.
 struct LoweringOptions {
   int vectorBytes = 64;
   int vectorRegisters = 32;
 };
+/// For CPUs of which the vector registers are 16 of 32 bytes.
+inline constexpr LoweringOptions kNarrowVectors = {32, 16};
 
 /// The body must be one block of CallOp, Project, MakeTuple and AtomRhs bindings in a typed
 /// module. Obligations of the bindings are the caller's to check; they are relied on here.

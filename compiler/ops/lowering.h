@@ -119,11 +119,16 @@ class NestContext : public CallContext {
   NestContext(CallContext context, Sink sink, const LoweringOptions& options)
       : CallContext(context), sink_(std::move(sink)), options_(options) {}
   Result<void> sink(std::span<const loop::Value> index, loop::Value element) { return sink_(index, element); }
-  const LoweringOptions& options() const { return options_; }
+  const LoweringOptions& options() {
+    hasUsedOptions_ = true;
+    return options_;
+  }
+  bool hasUsedOptions() const { return hasUsedOptions_; }
 
  private:
   Sink sink_;
   const LoweringOptions& options_;
+  bool hasUsedOptions_ = false;
 };
 
 /// Replaces a call by calls of other operators, made in order.

@@ -67,14 +67,18 @@ def Reduction : FusionKind<"Reduction", "each element of the result needs many e
 def Anchor : FusionKind<"Anchor", "a loop nest of its own; takes elementwise consumers">;
 def Opaque : FusionKind<"Opaque", "never fused">;
 
-/// When running an operator may end in a program error, its obligations aside.
+/// For which elements an operator ends in a program error, its obligations aside. Several
+/// records may share a kind and differ in what they say.
 class Failure<string name, string doc> {
   string Name = name;   // enumerator of ops::FailureKind
   string Doc = doc;
 }
-def Never : Failure<"Never", "Never fails">;
+def Never : Failure<"Never", "Never fails for its elements">;
 def IntegerDivision : Failure<"IntegerDivision", "Fails with integers when the divisor is zero, or when the least value is divided by -1">;
+def IntegerRemainder : Failure<"IntegerDivision", "Fails with integers when the divisor is zero">;
+def IntegerMean : Failure<"IntegerDivision", "Fails with integers when there are no elements">;
 def IndexRange : Failure<"IndexRange", "Fails on an index out of range in mode `fast`">;
+def GatheredIndex : Failure<"IndexRange", "Fails on an index outside [-n, n)">;
 
 /// How an operator becomes loop IR (types of the functions: op.h).
 class Lowering<string name> { string Name = name; }

@@ -20,30 +20,30 @@ constexpr int64_t kRowsWorthPacking = 5;
 /// Row blocks of one parallel task.
 constexpr int64_t kBlocksOfTask = 16;
 
-/// A register tile.
-struct Tile {
-  int64_t rows;
-  int64_t columns;
-};
-
-/// As many rows as fit beside a row of `right` and one element of `left`.
-Tile tileFor(const LoweringOptions& options, DType type, std::optional<int64_t> columns) {
+/// Columns of a register tile of so many rows: as many sums as stay in registers beside a row of
+/// `right` (which a single row of sums reads from memory) and an element of `left`.
+int64_t tileColumns(const LoweringOptions& options, DType type, int64_t rows,
+                    std::optional<int64_t> columns) {
   const int64_t lanes = options.vectorBytes / sizeBytes(type);
-  const int64_t registersOfRow = options.vectorRegisters >= 32 ? 4 : 2;
-  Tile tile;
-  tile.columns = std::clamp<int64_t>(registersOfRow * lanes, 1, kPanelColumns);
-  if (columns && *columns < tile.columns) tile.columns = std::max<int64_t>(*columns, 1);
-  const int64_t used = (tile.columns + lanes - 1) / lanes;
-  tile.rows = std::clamp<int64_t>((options.vectorRegisters - 1 - used) / std::max<int64_t>(used, 1), 1, 6);
-  return tile;
+  const auto fits = [&](int64_t registersOfRow) {
+    const int64_t used = rows * registersOfRow + (rows > 1 ? registersOfRow : 0) + 1;
+    return used <= options.vectorRegisters && registersOfRow * lanes <= kPanelColumns;
+  };
+  int64_t registersOfRow = 1;
+  while (fits(2 * registersOfRow)) registersOfRow *= 2;
+  const int64_t width = std::clamp<int64_t>(registersOfRow * lanes, 1, kPanelColumns);
+  if (!columns || *columns >= width) return width;
+  return std::max<int64_t>(*columns, 1);
 }
+
+/// Rows of a tile at most.
+constexpr int64_t kTileRows = 6;
 
 class ProductWriter {
  public:
   ProductWriter(NestContext& context, ProductSpec& spec)
       : context_(context), spec_(spec), e_(context.emitter()), b_(context.builder()) {
     type_ = accumulationType(context.resultType());
-    tile_ = tileFor(context.options(), type_, spec.columns.asConstant());
   }
 
   Result<void> run() {
@@ -53,12 +53,12 @@ class ProductWriter {
     rows_ = e_.dim(spec_.rows);
     columns_ = e_.dim(spec_.columns);
     // Rows are split evenly: blocks of one size, and some of one more.
-    const DimExpr blocks = ceilDiv(spec_.rows, DimExpr::constant(tile_.rows));
+    const DimExpr blocks = ceilDiv(spec_.rows, DimExpr::constant(kTileRows));
     const DimExpr tasksOfPanel = ceilDiv(blocks, DimExpr::constant(kBlocksOfTask));
     blockCount_ = e_.dim(blocks);
     Value total = e_.mul(e_.dim(panels), e_.dim(tasksOfPanel));
     for (const DimExpr& extent : spec_.batch) total = e_.mul(total, e_.dim(extent));
-    const double rowsOfTask = static_cast<double>(std::min(rows.value_or(32), tile_.rows * kBlocksOfTask));
+    const double rowsOfTask = static_cast<double>(std::min(rows.value_or(32), kTileRows * kBlocksOfTask));
     const double cost =
         rowsOfTask * kPanelColumns * static_cast<double>(spec_.inner.asConstant().value_or(256));
     Value rest = beginParallel(e_, total, cost);
@@ -123,12 +123,12 @@ class ProductWriter {
     const std::optional<int64_t> rows = spec_.rows.asConstant();
     std::set<int64_t> sizes;
     if (rows) {
-      const int64_t blocks = std::max<int64_t>((*rows + tile_.rows - 1) / tile_.rows, 1);
+      const int64_t blocks = std::max<int64_t>((*rows + kTileRows - 1) / kTileRows, 1);
       sizes.insert(*rows / blocks);
       if (*rows % blocks != 0) sizes.insert(*rows / blocks + 1);
       sizes.erase(0);
     } else {
-      for (int64_t size = 1; size <= tile_.rows; ++size) sizes.insert(size);
+      for (int64_t size = 1; size <= kTileRows; ++size) sizes.insert(size);
     }
     if (sizes.size() == 1) return tiles(panel, first, *sizes.begin());
     const Value isLonger = e_.at(e_.deepest(std::array{block, extra}), [&] { return block < extra; });
@@ -143,17 +143,18 @@ class ProductWriter {
 
   /// The tiles of one panel for `rowCount` rows.
   Result<void> tiles(Value panel, Value firstRow, int64_t rowCount) {
+    const std::optional<int64_t> constant = spec_.columns.asConstant();
+    tileColumns_ = tileColumns(context_.options(), type_, rowCount, constant);
     const Value panelStart = e_.mul(panel, e_.number(kPanelColumns));
     const Value columnsHere = e_.min(e_.sub(columns_, panelStart), e_.number(kPanelColumns));
-    const Value tileColumns = e_.number(tile_.columns);
-    const Value tileCount = e_.floorDiv(e_.add(columnsHere, e_.number(tile_.columns - 1)), tileColumns);
-    const Value start = e_.mul(e_.beginLoop(LoopKind::Serial, tileCount), tileColumns);
+    const Value width = e_.number(tileColumns_);
+    const Value tileCount = e_.floorDiv(e_.add(columnsHere, e_.number(tileColumns_ - 1)), width);
+    const Value start = e_.mul(e_.beginLoop(LoopKind::Serial, tileCount), width);
     const Value left = e_.sub(columnsHere, start);
-    const std::optional<int64_t> columns = spec_.columns.asConstant();
-    if (columns && *columns % tile_.columns == 0) {
+    if (constant && *constant % tileColumns_ == 0) {
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
     } else {
-      e_.beginIf(left >= tileColumns);
+      e_.beginIf(left >= width);
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
       e_.beginElse();
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, left));
@@ -166,13 +167,13 @@ class ProductWriter {
   /// `stored`: how many columns there are to store; nothing: all of the tile.
   Result<void> tile(Value panel, Value panelStart, Value start, Value firstRow, int64_t rowCount,
                     std::optional<Value> stored) {
-    const Value whole = e_.number(tile_.columns);
+    const Value whole = e_.number(tileColumns_);
     const bool isPadded = spec_.layout == RightLayout::Padded;
     const Value computed = stored && !isPadded ? *stored : whole;
     std::vector<loop::LocalIndex> sums;
     std::vector<Value> rows;
     for (int64_t r = 0; r < rowCount; ++r) {
-      sums.push_back(b_.local(type_, {tile_.columns}));
+      sums.push_back(b_.local(type_, {tileColumns_}));
       rows.push_back(e_.add(firstRow, e_.number(r)));
     }
     const Value k = e_.beginLoop(LoopKind::Serial, e_.dim(spec_.inner));
@@ -204,8 +205,8 @@ class ProductWriter {
   }
 
   loop::LocalIndex copyOf(loop::LocalIndex sums) {
-    const loop::LocalIndex copy = b_.local(type_, {tile_.columns});
-    const Value at = e_.beginLoop(LoopKind::Vectorized, e_.number(tile_.columns));
+    const loop::LocalIndex copy = b_.local(type_, {tileColumns_});
+    const Value at = e_.beginLoop(LoopKind::Vectorized, e_.number(tileColumns_));
     b_.set(copy, {at}, b_.get(sums, {at}));
     e_.end();
     return copy;
@@ -216,7 +217,7 @@ class ProductWriter {
   Emitter& e_;
   loop::Builder& b_;
   DType type_;
-  Tile tile_{};
+  int64_t tileColumns_ = 0;
   Value rows_;
   Value columns_;
   Value blockCount_;

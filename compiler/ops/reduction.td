@@ -23,8 +23,8 @@ def : ReductionOperator<"sum", AnyType, "sum", "sum of x over the axes", "Sum, i
 def : ReductionOperator<"prod", AnyType, "prod", "product of x over the axes", "Product, in the order of the numeric contract; integers wrap, bools are and-ed. Of nothing: 1"> { let Values = "reduction"; }
 def : ReductionOperator<"max", AnyType, "max", "greatest x over the axes", "Maximum; NaN when there is one. Of nothing: the lowest value (-inf)"> { let Values = "reduction"; }
 def : ReductionOperator<"min", AnyType, "min", "least x over the axes", "Minimum; NaN when there is one. Of nothing: the highest value (inf)"> { let Values = "reduction"; }
-def : ReductionOperator<"mean", Numeric, "mean", "(sum of x over the axes) / count", "Mean: the sum, divided once by the count in the type of accumulation; for integers rounded towards zero"> {
-  let Failure = IntegerDivision;
+def : ReductionOperator<"mean", Numeric, "mean", "(sum of x over the axes) / count", "Mean: the sum, divided once by the count in the type of accumulation; for integers rounded towards zero. Of nothing: NaN for floats"> {
+  let Failure = IntegerMean;
 }
 def : ReductionOperator<"all", Bool, "all", "whether all x over the axes are true", "Logical and. Of nothing: true">;
 def : ReductionOperator<"any", Bool, "any", "whether an x over the axes is true", "Logical or. Of nothing: false">;
@@ -40,7 +40,7 @@ class ArgReductionOperator<string name, string stem, string formula, string summ
   let Accessors = "argReduction";
   let Structure = "argReduction";
   let Dims = "argReduction";
-  let Errors = "An axis outside [-r, r) or listed twice; nothing to reduce";
+  let Errors = "An axis outside [-r, r) or listed twice; zero elements to reduce, or more than int32 counts";
 }
 def : ArgReductionOperator<"argmax", "argmax", "row-major index over the reduced axes of the greatest x", "Index of the first maximum, or of the first NaN, as int32">;
 def : ArgReductionOperator<"argmin", "argmin", "row-major index over the reduced axes of the least x", "Index of the first minimum, or of the first NaN, as int32">;

@@ -27,6 +27,7 @@ struct KernelSymbol {
   From from = From::Operand;
   uint32_t index = 0;  ///< operand (inputs first) or scalar input
   uint32_t axis = 0;
+  friend bool operator==(const KernelSymbol&, const KernelSymbol&) = default;
 };
 
 struct KernelOperand {
@@ -38,6 +39,7 @@ struct KernelOperand {
   std::vector<uint32_t> mayAlias;
   /// Axis along which rows do not depend on each other, if there is one.
   std::optional<uint32_t> independentAxis;
+  friend bool operator==(const KernelOperand&, const KernelOperand&) = default;
 };
 
 /// Scalars of a call: first the values of `symbols` (int64), then `scalarInputs`, then
@@ -53,6 +55,7 @@ struct KernelDescriptor {
   std::vector<std::string> messages;  ///< for BatonKernelContext::fail; {0} {1} are int64 values
   /// Must hold of the symbols before the kernel may run (beside what the operands say).
   std::vector<DimConstraint> constraints;
+  friend bool operator==(const KernelDescriptor&, const KernelDescriptor&) = default;
 };
 
 }  // namespace baton

@@ -58,4 +58,9 @@ Result<std::string> printAssembly(std::span<const loop::Kernel> kernels, const C
   return std::string(text.begin(), text.end());
 }
 
+Result<bool> hasNarrowVectors(const std::string& cpu) {
+  BATON_TRY_ASSIGN(const CpuTarget target, cpuTarget(cpu));
+  return target.floatLanes < 16;
+}
+
 }  // namespace baton::codegen

@@ -34,6 +34,9 @@ struct NativeImage {
 /// depends on the machine. May be called from several threads (linking takes turns).
 Result<NativeImage> compileKernels(std::span<const loop::Kernel> kernels, const CodegenOptions& options);
 
+/// Whether the vector registers of a level (or `native`) are 16 of 32 bytes, and not 32 of 64.
+Result<bool> hasNarrowVectors(const std::string& cpu);
+
 /// Optimised LLVM IR and assembly text of the kernels, for people.
 Result<std::string> printLlvm(std::span<const loop::Kernel> kernels, const CodegenOptions& options);
 Result<std::string> printAssembly(std::span<const loop::Kernel> kernels, const CodegenOptions& options);

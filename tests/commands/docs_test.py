@@ -3,16 +3,22 @@
 Fenced blocks of `sh` are scripts that must succeed. In blocks of `console`, lines that begin with
 `$ ` are commands (`> ` goes on with one), and what follows is all that they print, `...` standing for
 any text, and a line of its own for any lines. The blocks of a page run in order, in one folder in which
-`examples` and `tools` are those of the project. Commands of `tools/dev` build the project and are only
-looked up. A block in another language, or none, holds no commands."""
+`examples`, `include` and `tools` are those of the project and `build/release` holds what was built.
+Commands of `tools/dev` build the project and are only looked up.
+
+Blocks of `relay`, `c` and `cpp` begin with a comment that names a file, to which they are written; those
+of `relay` must compile without a message. `c++` and `cc` are the project's compilers; a page that needs
+one is skipped where there is none. A block in another language, or none, holds no commands."""
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
 from support import BIN, COMMANDS, SOURCE, CommandTest
 
 PAGES = ["README.md", "examples/README.md", *sorted(f"docs/{p.name}" for p in (SOURCE / "docs").glob("*.md"))]
+COMPILERS = {"c": ("cc", os.environ.get("BATON_CC")), "cpp": ("c++", os.environ.get("BATON_CXX"))}
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -38,18 +44,41 @@ def pattern_of(expected):
 class Documentation(CommandTest):
     def shell(self, folder, script, previous=0):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("VM_")}
-        environment["PATH"] = f"{BIN}:{environment['PATH']}"
+        environment["PATH"] = f"{folder / 'compilers'}:{BIN}:{environment['PATH']}"
         return subprocess.run(["bash", "-c", f"(exit {previous})\n{script}"], cwd=folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+
+    def make_compilers(self, folder, languages):
+        """`cc` and `c++` that link with what the libraries were built with."""
+        (folder / "compilers").mkdir()
+        for language in languages & COMPILERS.keys():
+            name, path = COMPILERS[language]
+            path = path or shutil.which(name)
+            if path is None:
+                self.skipTest(f"no {name} here")
+            wrapper = folder / "compilers" / name
+            wrapper.write_text(f'#!/bin/sh\nexec "{path}" "$@" {os.environ.get("BATON_FLAGS", "")}\n')
+            wrapper.chmod(0o755)
 
     def run_page(self, page):
         folder = self.work / page.replace("/", "_")
         folder.mkdir()
-        for name in ("examples", "tools"):
+        for name in ("examples", "include", "tools"):
             os.symlink(SOURCE / name, folder / name)
+        (folder / "build").mkdir()
+        os.symlink(BIN.parent, folder / "build/release")
+        blocks = FENCE.findall((SOURCE / page).read_text())
+        self.make_compilers(folder, {language for language, _ in blocks})
         previous = 0
-        for language, block in FENCE.findall((SOURCE / page).read_text()):
-            if language == "sh":
+        for language, block in blocks:
+            if language in ("relay", "c", "cpp"):
+                named = re.match(r"// ([\w.]+)\n", block)
+                self.assertTrue(named, f"{page}: a block of {language} that names no file:\n{block}")
+                (folder / named[1]).write_text(block)
+                if language == "relay":
+                    result = self.shell(folder, f"vm-compile {named[1]} --emit types -o /dev/null")
+                    self.assertEqual((result.returncode, result.stdout), (0, ""), f"{page}: {named[1]}")
+            elif language == "sh":
                 lines = [l for l in block.splitlines() if not l.startswith("tools/dev ")]
                 result = self.shell(folder, "set -e\n" + "\n".join(lines))
                 self.assertEqual(result.returncode, 0, f"{page}:\n{block}\nprints\n{result.stdout}")
@@ -74,9 +103,29 @@ class Documentation(CommandTest):
 
     def test_links(self):
         for page in PAGES:
-            for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", (SOURCE / page).read_text()):
+            text = re.sub(r"`[^`\n]*`", "", FENCE.sub("", (SOURCE / page).read_text()))
+            for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
                 if "://" not in target:
                     self.assertTrue((SOURCE / page).parent.joinpath(target).exists(), f"{page}: {target}")
+
+    def test_prelude_is_complete(self):
+        """The tables of the prelude are its types and documented functions, with their sentences."""
+        text = (SOURCE / "compiler/prelude/prelude.relay").read_text()
+        types = re.findall(r"((?:^///.*\n)*)(type [^{]*\{[^}]*\})", text, re.MULTILINE)
+        functions = re.findall(r"((?:^///.*\n)+)def ([^{]*?) \{", text, re.MULTILINE)
+        rows = []
+        for doc, item in types + functions:
+            item = " ".join(item.split()).replace(", }", " }")
+            rows.append(f"| `{item}` | {' '.join(line[3:].strip() for line in doc.splitlines())} |")
+        page = (SOURCE / "docs/language.md").read_text()
+        section = re.search(r"^## The prelude\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)[1]
+        listed = re.findall(r"^\| `.*$", section, re.MULTILINE)
+        self.assertEqual(sorted(listed), sorted(rows))
+
+    def test_index_lists_all_pages(self):
+        listed = re.findall(r"^\| `(\w+\.md)` \|", (SOURCE / "docs/README.md").read_text(), re.MULTILINE)
+        pages = [p.name for p in (SOURCE / "docs").glob("*.md") if p.name != "README.md"]
+        self.assertEqual(sorted(listed), sorted(pages))
 
     def test_options_are_those_of_the_commands(self):
         sections = re.split(r"^## ", (SOURCE / "docs/commands.md").read_text(), flags=re.MULTILINE)

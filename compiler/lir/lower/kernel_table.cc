@@ -31,12 +31,27 @@ Result<KernelTable::Group> KernelTable::lower(const ir::Function& function) {
   lowered.kernel.descriptor.name = kernelName(function.name);
   found->second.isUnreadTensor = pruneInputs(lowered.kernel);
   BATON_TRY(loop::verify(lowered.kernel));
+  if (lowered.dependsOnOptions) BATON_TRY(addNarrow(function, lowered, found->second.isUnreadTensor));
   found->second.kernel = KernelIndex(static_cast<uint32_t>(module_.kernels.size()));
   for (const DimExpr& dim : lowered.scalarDims)
     found->second.scalarDims.push_back(numbered(dim, group.symbols));
   module_.tables.kernels.push_back(lowered.kernel.descriptor);
   module_.kernels.push_back(std::move(lowered.kernel));
   return group;
+}
+
+Result<void> KernelTable::addNarrow(const ir::Function& function, const ops::LoweredKernel& wide,
+                                    const std::vector<bool>& isUnreadTensor) {
+  BATON_TRY_ASSIGN(ops::LoweredKernel narrow, ops::lowerGroup(source_, function, ops::kNarrowVectors));
+  narrow.kernel.descriptor.name = wide.kernel.descriptor.name;
+  // Callers know one descriptor; a body that has another is not used.
+  const bool isSameToCallers = pruneInputs(narrow.kernel) == isUnreadTensor &&
+                               narrow.scalarDims == wide.scalarDims &&
+                               narrow.kernel.descriptor == wide.kernel.descriptor;
+  if (!isSameToCallers) return success();
+  BATON_TRY(loop::verify(narrow.kernel));
+  module_.narrowKernels.emplace(static_cast<uint32_t>(module_.kernels.size()), std::move(narrow.kernel));
+  return success();
 }
 
 namespace {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "compiler/ir/ir.h"
 #include "compiler/lir/lir.h"
+#include "compiler/ops/kernel_lowering.h"
 
 namespace baton::lir {
 
@@ -46,6 +47,9 @@ class KernelTable {
     std::vector<DimSymbol> symbols;  // by number
   };
   Result<Group> lower(const ir::Function& function);
+  /// The body for narrow vectors of the kernel that is about to be added.
+  Result<void> addNarrow(const ir::Function& function, const ops::LoweredKernel& wide,
+                         const std::vector<bool>& isUnreadTensor);
   std::string kernelName(const std::string& base);
   ir::TypeRef generalise(ir::TypeRef type, const std::unordered_set<uint32_t>& bound);
   DimExpr generalise(const DimExpr& expr, const std::unordered_set<uint32_t>& bound);
