@@ -79,7 +79,7 @@ Result<void> Parser::tableEntry() {
     messages_.add(program_.messages, std::move(text));
     return success();
   }
-  if (takeIf("inlined")) {
+  if (takeIf("site")) {
     std::vector<DebugInfo::Place>& sites = program_.debug.inlineSites;
     const Token at = peek();
     BATON_TRY_ASSIGN(const uint64_t number, this->number(UINT32_MAX, "a number"));
@@ -94,7 +94,7 @@ Result<void> Parser::tableEntry() {
   const bool isSource = peek().is("source");
   if (!isSource && !peek().is("label"))
     return unexpected(
-        "a statement (meta kind signature message source label inlined type constant kernel image entry fn "
+        "a statement (meta kind signature message source label site type constant kernel image entry fn "
         "position "
         "test)");
   take();

@@ -144,7 +144,7 @@ void Printer::tables() {
   declare("source", "#", files_, program_.debug.files);
   declare("label", "#", names_, program_.debug.names);
   for (size_t i = 0; i < program_.debug.inlineSites.size(); ++i)
-    out_ += fmt::format("inlined {} = {}\n", i, place(program_.debug.inlineSites[i]));
+    out_ += fmt::format("site {} = {}\n", i, place(program_.debug.inlineSites[i]));
 }
 
 void Printer::type(uint32_t index) {

@@ -6,9 +6,7 @@
 
 namespace baton::ops {
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 Error opError(const OpCall& call, const std::string& message) {
   return Error(ErrorCode::CompileError, fmt::format("{}: {}", call.op->name, message));

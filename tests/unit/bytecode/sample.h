@@ -23,8 +23,8 @@ signature sig1 = (closure<sig0>) -> (i64)
 message m0 = "first"
 message m1 = "first"
 message m2 = "x = {0:i64}\n\"quoted\" \x01"
-inlined 0 = "m.relay":8:2 "outer"
-inlined 1 = "m.relay":9:5 "inner" inlined 0
+site 0 = "m.relay":8:2 "outer"
+site 1 = "m.relay":9:5 "inner" inlined 0
 type t0 = "List[Tensor[(?, 4), float32]]" list {
   "Cons" (f32[?0, 4] r0, adt<t0> r1)
   "Nil" ()

@@ -50,7 +50,7 @@ TEST_CASE("errors say where, what was expected and what was found") {
   CHECK(errorOf("") == "1:1: expected `vmasm 1`, found end of text");
   CHECK(errorOf("vmasm 2\n") == "1:7: text of version 2: this build reads version 1");
   CHECK(errorOf("vmasm 1\nfoo") ==
-        "2:1: expected a statement (meta kind signature message source label type constant kernel image "
+        "2:1: expected a statement (meta kind signature message source label site type constant kernel image "
         "entry fn "
         "position test), found `foo`");
   CHECK(errorOf("vmasm 1\nkind k1 = f32") == "2:6: expected `k0`, found `k1`: entries are numbered in order");
