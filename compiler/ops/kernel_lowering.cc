@@ -453,6 +453,12 @@ class GroupLowering {
   Result<void> writeNest(const Step& step) {
     const GroupCall& call = group_.calls[*step.nest];
     const TensorId own = call.results[0];
+    double sinkCost = 0;
+    for (const size_t root : step.roots) {
+      double cost = 2;
+      if (roots_[root].tensor != own) BATON_TRY(probe(roots_[root].tensor, own, &cost));
+      sinkCost += cost;
+    }
     NestContext context(
         emission_->callContext(*step.nest),
         [&](std::span<const Value> index, Value value) -> Result<void> {
@@ -462,7 +468,7 @@ class GroupLowering {
           emission_->unbindElement();
           return success();
         },
-        options_);
+        sinkCost, options_);
     emission_->notes() = {};
     BATON_TRY(call.op->nest(context));
     dependsOnOptions_ |= context.hasUsedOptions();
