@@ -26,8 +26,10 @@ struct ValueType {
   DType dtype = DType::F32;      ///< Tensor; rank 0 is a scalar and lives in `s`
   std::vector<DimExpr> extents;  ///< Tensor; symbols belong to the entry point, or to the field (see below)
   TypeIndex type;                ///< Adt
-  SignatureIndex signature;      ///< Closure
-  KindIndex content;             ///< Cell
+  /// Adt in an entry point: the view with the extents inside; nothing: as the type says.
+  std::optional<uint32_t> view;
+  SignatureIndex signature;  ///< Closure
+  KindIndex content;         ///< Cell
 };
 Kind kindOf(const ValueType& type);
 
@@ -79,6 +81,13 @@ struct EntryPoint {
     std::string name;
     ValueType type;
   };
+  /// A data type with the extents inside that one use of it has; types that differ in extents
+  /// only are one TypeDef. Fields of data types have views in turn; a list's leads back to itself.
+  struct View {
+    std::string name;  ///< as users see it: "List[Tensor[(n, 4), float32]]"
+    TypeIndex type;
+    std::vector<std::vector<ValueType>> fields;  ///< by constructor; over the entry point's symbols
+  };
   /// What is known of the peak of memory that one invocation needs.
   struct PeakMemory {
     enum class Known : uint8_t { Unknown = 0, Exact = 1, Bound = 2 };
@@ -96,6 +105,7 @@ struct EntryPoint {
   /// The function returns the elements of the result tuple, one level, as several results.
   bool resultIsSplit = false;
   PeakMemory peakMemory;
+  std::vector<View> views;
 };
 
 /// Where the bytes of a constant are.

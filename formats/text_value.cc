@@ -40,20 +40,31 @@ TextValue& TextValue::operator=(TextValue&& other) noexcept {
 
 TextValue::~TextValue() { dismantle(); }
 
-/// Hangs grandchildren up one level until nothing is nested: every destructor that runs
-/// then has at most one level below it.
+/// Takes everything below apart, level by level, so that no destructor that runs has more than one
+/// level below it. The levels that wait form a chain: each is kept in the place of the children of
+/// the first element of the next, so that this asks for no memory.
 void TextValue::dismantle() noexcept {
   auto* compound = std::get_if<Compound>(&content_);
   if (!compound || compound->children.empty()) return;
-  std::vector<std::vector<TextValue>> pending;
-  pending.push_back(std::move(compound->children));
-  while (!pending.empty()) {
-    std::vector<TextValue> level = std::move(pending.back());
-    pending.pop_back();
-    for (TextValue& child : level) {
-      auto* inner = std::get_if<Compound>(&child.content_);
-      if (inner && !inner->children.empty()) pending.push_back(std::move(inner->children));
+  std::vector<TextValue> chain;
+  const auto push = [&chain](std::vector<TextValue> level) {
+    while (!level.empty()) {
+      std::vector<TextValue> below;
+      if (auto* first = std::get_if<Compound>(&level[0].content_))
+        below = std::move(first->children);
+      else
+        level[0].content_ = Compound{};
+      std::get<Compound>(level[0].content_).children = std::move(chain);
+      chain = std::move(level);
+      level = std::move(below);
     }
+  };
+  push(std::move(compound->children));
+  while (!chain.empty()) {
+    std::vector<TextValue> level = std::move(chain);
+    chain = std::move(std::get<Compound>(level[0].content_).children);
+    for (size_t i = 1; i < level.size(); ++i)
+      if (auto* inner = std::get_if<Compound>(&level[i].content_)) push(std::move(inner->children));
   }
 }
 

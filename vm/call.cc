@@ -87,10 +87,10 @@ Result<CallState> Call::advance(std::optional<uint64_t> instructionCount, ErrorD
   try {
     return run(instructionCount);
   } catch (const std::bad_alloc&) {
-    // Thrown where a message or a small table was made; the loop's registers are lost with it.
+    // Thrown where a message or a small table was made.
     context_->executable().instance().timer().disarm(deadline_);
     context_->heap().setLimit(Heap::kNoLimit);
-    machine_.discardStack();
+    kernels_.setObserver(nullptr);
     endRun(CallState::Failed);
     return Error(ErrorCode::OutOfMemory, "out of memory");
   }
@@ -186,7 +186,8 @@ Result<CallState> Call::run(std::optional<uint64_t> instructionCount) {
       break;
     }
     if (stop == Stop::Failed) {
-      failure = locate(std::move(*machine_.error));
+      failure = machine_.error ? locate(std::move(*machine_.error))
+                               : failAt(ErrorCode::OutOfMemory, "the machine refused memory");
       break;
     }
     const uint32_t interrupt = machine_.interrupt.load(std::memory_order_relaxed);
@@ -238,6 +239,7 @@ Result<CallState> Call::run(std::optional<uint64_t> instructionCount) {
 void Call::endRun(CallState state) {
   machine_.unwind();
   machine_.error.reset();
+  machine_.lacksMemory = false;
   machine_.interrupt.store(0, std::memory_order_relaxed);
   for (Object*& object : machine_.referenceResults)
     if (object) context_->heap().release(std::exchange(object, nullptr));

@@ -69,16 +69,6 @@ void StackBank::pop() {
   spare_ = segment;
 }
 
-void StackBank::discard() {
-  if (spare_) cache_.allocator_.release(spare_, spare_->bytes, kTensorAlignment);
-  spare_ = nullptr;
-  while (Segment* segment = top_) {
-    top_ = segment->previous;
-    totalBytes_ -= segment->bytes;
-    cache_.allocator_.release(segment, segment->bytes, kTensorAlignment);
-  }
-}
-
 void StackBank::dropBelowTop() {
   Segment* segment = top_->previous;
   top_->previous = segment->previous;

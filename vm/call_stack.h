@@ -77,8 +77,6 @@ class StackBank {
   /// A new segment with room for `words`, after which begin() and end() are its own.
   Result<void> push(uint64_t words, uint64_t limitBytes);
   void pop();
-  /// Gives all segments back to the allocator, whatever their words hold.
-  void discard();
   /// Gives up the segment under the top one.
   void dropBelowTop();
   uint64_t* begin() { return top_->begin(); }

@@ -5,12 +5,15 @@
 namespace baton::vm {
 
 Result<std::unique_ptr<SharedHeap>> SharedHeap::create(Memory& memory) {
-  std::unique_ptr<Allocator> local = memory.makeLocal();
-  BATON_TRY_ASSIGN(Heap* const heap, Heap::create(*local, memory.shared(), memory));
-  return std::unique_ptr<SharedHeap>(new SharedHeap(heap, std::move(local)));
+  // The owner of the heap comes first, so that nothing can go wrong in between.
+  std::unique_ptr<SharedHeap> shared(new SharedHeap(memory.makeLocal()));
+  BATON_TRY_ASSIGN(shared->heap_, Heap::create(*shared->local_, memory.shared(), memory));
+  return shared;
 }
 
-SharedHeap::~SharedHeap() { heap_->abandon(); }
+SharedHeap::~SharedHeap() {
+  if (heap_) heap_->abandon();
+}
 
 void SharedHeap::markShared(Object* object) {
   // Nothing in here is a constant or a cell, so the walk needs no memory and cannot fail.

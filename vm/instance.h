@@ -35,12 +35,12 @@ class SharedHeap {
   }
 
  private:
-  explicit SharedHeap(Heap* heap, std::unique_ptr<Allocator> local) : local_(std::move(local)), heap_(heap) {}
+  explicit SharedHeap(std::unique_ptr<Allocator> local) : local_(std::move(local)) {}
   void markShared(Object* object);
 
   std::mutex mutex_;
   std::unique_ptr<Allocator> local_;
-  Heap* heap_;
+  Heap* heap_ = nullptr;
 };
 
 struct InstanceOptions {

@@ -63,6 +63,7 @@ struct Machine {
 
   bool hasFinished = false;  ///< the outermost function has returned; the results are below
   std::optional<Error> error;
+  bool lacksMemory = false;  ///< memory was refused where it would have been needed to say so
   std::vector<uint64_t> scalarResults;
   std::vector<Object*> referenceResults;
 
@@ -81,14 +82,17 @@ struct Machine {
   }
   bool failProgram(std::string message) { return fail(ErrorCode::ProgramError, std::move(message)); }
   /// After an allocation was refused.
-  bool failAllocation() { return fail(heap->takeFailure()); }
+  [[gnu::cold]] bool failAllocation();
+  /// Where memory for a message was refused.
+  bool lackMemory() noexcept {
+    lacksMemory = true;
+    return false;
+  }
 
   /// Opens the outermost frame of a function: its registers are where arguments go.
   Result<void> enterOutermost(const FunctionCode& function);
   /// Releases everything that frames hold and leaves the stack empty.
   void unwind();
-  /// For when the registers are lost: what frames hold is left to the context.
-  void discardStack();
   bool isRunning() const { return scalars != nullptr; }
 };
 

@@ -66,6 +66,22 @@ bool isSameStructure(const TypeInfo& a, const TypeInfo& b) {
   return true;
 }
 
+bool impliesExtents(const TypeInfo& a, const TypeInfo& b) {
+  std::vector<std::pair<const TypeInfo*, const TypeInfo*>> pending{{&a, &b}};
+  std::set<std::pair<const FieldTypes*, const FieldTypes*>> seen;
+  while (!pending.empty()) {
+    const auto [x, y] = pending.back();
+    pending.pop_back();
+    for (size_t axis = 0; axis < y->extents.size(); ++axis)
+      if (y->extents[axis] >= 0 && x->extents[axis] != y->extents[axis]) return false;
+    if (!y->isData() || x->fields == y->fields || !seen.insert({x->fields, y->fields}).second) continue;
+    for (size_t c = 0; c < y->fields->size(); ++c)
+      for (size_t i = 0; i < (*y->fields)[c].size(); ++i)
+        pending.push_back({&(*x->fields)[c][i], &(*y->fields)[c][i]});
+  }
+  return true;
+}
+
 bool isSameType(const TypeInfo& a, const TypeInfo& b) { return isSameStructure(a, b) && a.text == b.text; }
 
 TypeTable::TypeTable(const Executable& executable, const bytecode::Program& program)
@@ -74,7 +90,13 @@ TypeTable::TypeTable(const Executable& executable, const bytecode::Program& prog
   for (size_t index = 0; index < program.types.size(); ++index) {
     for (const bytecode::Constructor& constructor : program.types[index].constructors) {
       std::vector<TypeInfo>& fields = fields_[index].emplace_back();
-      for (const bytecode::Field& field : constructor.fields) fields.push_back(describe(field.type, {}));
+      for (const bytecode::Field& field : constructor.fields) {
+        fields.push_back(describe(field.type, std::vector<std::string>()));
+        for (DimExpr& dim : fields.back().dims)
+          dim = dim.substitute([](DimSymbol symbol) {
+            return std::optional(DimExpr::symbol(DimSymbol(symbol.value() | kFieldSymbols)));
+          });
+      }
     }
   }
 }
@@ -113,6 +135,25 @@ TypeInfo TypeTable::describe(const ValueType& type, const std::vector<std::strin
       break;
   }
   return info;
+}
+
+TypeInfo TypeTable::describe(const ValueType& type, const bytecode::EntryPoint& entry,
+                             const std::vector<FieldTypes>& views) const {
+  TypeInfo info = describe(type, entry.symbols);
+  if (!type.view) return info;
+  info.fields = &views[*type.view];
+  info.text = entry.views[*type.view].name;
+  return info;
+}
+
+std::vector<FieldTypes> TypeTable::describeViews(const bytecode::EntryPoint& entry) const {
+  std::vector<FieldTypes> views(entry.views.size());
+  for (size_t i = 0; i < views.size(); ++i)
+    for (const std::vector<ValueType>& fields : entry.views[i].fields) {
+      std::vector<TypeInfo>& types = views[i].emplace_back();
+      for (const ValueType& field : fields) types.push_back(describe(field, entry, views));
+    }
+  return views;
 }
 
 std::string TypeTable::typeText(uint32_t index) const {

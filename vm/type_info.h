@@ -16,6 +16,13 @@ class TypeTable;
 
 enum class TypeKind : uint8_t { Tensor = 0, Scalar = 1, Tuple = 2, Adt = 3, Closure = 4, Ref = 5 };
 
+struct TypeInfo;
+/// By constructor.
+using FieldTypes = std::vector<std::vector<TypeInfo>>;
+
+/// In the field of a data type, and not of a view, a symbol is one unknown extent of that field.
+inline constexpr uint32_t kFieldSymbols = uint32_t{1} << 31;
+
 /// Immutable; lives as long as its executable.
 struct TypeInfo {
   const Executable* executable = nullptr;
@@ -24,12 +31,13 @@ struct TypeInfo {
   const bytecode::TypeDef* definition = nullptr;  ///< Tuple, Adt
   uint32_t typeIndex = 0;                         ///< Tuple, Adt
   uint32_t signature = 0;                         ///< Closure
-  std::vector<DimExpr> dims;                      ///< Tensor
-  std::vector<int64_t> extents;                   ///< Tensor; -1 where it is not one number
-  std::vector<std::string> extentTexts;           ///< Tensor
-  std::string text;                               ///< as in program text
-  /// Tuple, Adt: types of the fields by constructor, shared by all uses of the definition.
-  const std::vector<std::vector<TypeInfo>>* fields = nullptr;
+  /// Tensor. Symbols are the entry point's; from kFieldSymbols on those of one field.
+  std::vector<DimExpr> dims;
+  std::vector<int64_t> extents;          ///< Tensor; -1 where it is not one number
+  std::vector<std::string> extentTexts;  ///< Tensor
+  std::string text;                      ///< as in program text
+  /// Tuple, Adt: types of the fields, shared by all uses of the definition or of a view of it.
+  const FieldTypes* fields = nullptr;
 
   bool isData() const { return kind == TypeKind::Tuple || kind == TypeKind::Adt; }
   bool isList() const { return definition && definition->isList; }
@@ -40,6 +48,9 @@ struct TypeInfo {
 /// to the layout of their fields, wherever they are declared. Extents do not matter, and
 /// closures belong to their executable.
 bool isSameStructure(const TypeInfo& a, const TypeInfo& b);
+/// Whether the numbers that one type has for extents inside data are there in the other as well, so
+/// that a value of the one is a value of the other; of types of the same structure.
+bool impliesExtents(const TypeInfo& a, const TypeInfo& b);
 /// The same type, extents as written included.
 bool isSameType(const TypeInfo& a, const TypeInfo& b);
 
@@ -51,6 +62,11 @@ class TypeTable {
 
   /// `symbols` are the names of the extents that are symbols; beyond them "?" is written.
   TypeInfo describe(const bytecode::ValueType& type, const std::vector<std::string>& symbols) const;
+  /// The same with the views of an entry point.
+  TypeInfo describe(const bytecode::ValueType& type, const bytecode::EntryPoint& entry,
+                    const std::vector<FieldTypes>& views) const;
+  /// Of the fields of each view. They lead to one another: the list is moved, never copied.
+  std::vector<FieldTypes> describeViews(const bytecode::EntryPoint& entry) const;
 
  private:
   std::string kindText(const bytecode::Kind& kind) const;
@@ -58,7 +74,7 @@ class TypeTable {
 
   const Executable& executable_;
   const bytecode::Program& program_;
-  std::deque<std::vector<std::vector<TypeInfo>>> fields_;  // by type
+  std::deque<FieldTypes> fields_;  // by type
 };
 
 }  // namespace baton::vm

@@ -1,5 +1,7 @@
 #include "vm/value.h"
 
+#include <new>
+
 namespace baton::vm {
 
 Ref<Value> Value::scalar(DType dtype, uint64_t bits) {
@@ -10,18 +12,33 @@ Ref<Value> Value::scalar(DType dtype, uint64_t bits) {
   return value;
 }
 
+Ref<Value> Value::reserve() { return adopt(new Value); }
+
+Ref<Value> Value::around(Object* object) {
+  Value* value = new (std::nothrow) Value;
+  if (!value) {
+    Heap::releaseShared(object);
+    throw std::bad_alloc();
+  }
+  value->object_ = object;
+  return adopt(value);
+}
+
+void Value::become(Object* tensor) noexcept {
+  kind_ = TypeKind::Tensor;
+  dtype_ = asTensor(tensor)->dtype();
+  object_ = tensor;
+}
+
 Ref<Value> Value::tensor(Object* tensor) {
-  Ref<Value> value = adopt(new Value);
-  value->kind_ = TypeKind::Tensor;
-  value->dtype_ = asTensor(tensor)->dtype();
-  value->object_ = tensor;
+  Ref<Value> value = around(tensor);
+  value->become(tensor);
   return value;
 }
 
 Ref<Value> Value::data(const TypeInfo& type, Object* object, bool isChecked) {
-  Ref<Value> value = adopt(new Value);
+  Ref<Value> value = around(object);
   value->kind_ = type.kind;
-  value->object_ = object;
   value->type_ = &type;
   value->executable_ = type.executable;
   value->isChecked_.store(isChecked, std::memory_order_relaxed);

@@ -15,9 +15,12 @@ namespace baton::vm {
 class Value final : public Retainable {
  public:
   static Ref<Value> scalar(DType dtype, uint64_t bits);
-  /// Takes over a reference to a shared tensor.
+  /// Takes over a reference to a shared tensor, even when it throws.
   static Ref<Value> tensor(Object* tensor);
-  /// Takes over a reference to a shared object that is of this type.
+  /// A value that is nothing yet, and may become a tensor when nothing may fail any more.
+  static Ref<Value> reserve();
+  void become(Object* tensor) noexcept;
+  /// Takes over a reference to a shared object that is of this type, even when it throws.
   static Ref<Value> data(const TypeInfo& type, Object* object, bool isChecked);
 
   TypeKind kind() const { return kind_; }
@@ -44,6 +47,7 @@ class Value final : public Retainable {
  private:
   Value() = default;
   ~Value() override;
+  static Ref<Value> around(Object* object);
 
   TypeKind kind_ = TypeKind::Scalar;
   DType dtype_ = DType::F32;

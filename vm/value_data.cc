@@ -27,7 +27,7 @@ std::optional<std::string> findMismatch(const TypeInfo& field, const Value& valu
                                          : isSameStructure(*value.type(), field);
   if (!fits) return fmt::format("found {}, expected {}", found(), field.text);
   if (value.kind() == TypeKind::Tensor) return findWrongExtent(field, value.extents());
-  if (value.isChecked()) return std::nullopt;
+  if (value.isChecked() && impliesExtents(*value.type(), field)) return std::nullopt;
   return findWrongExtent(field, value.object());
 }
 
@@ -106,6 +106,8 @@ Result<Ref<Value>> makeTensor(Instance& instance, DType dtype, std::span<const i
 Result<Ref<Value>> adoptTensor(Instance& instance, DType dtype, std::span<const int64_t> extents, void* data,
                                void (*release)(void*), void* context) {
   const auto rank = static_cast<uint32_t>(extents.size());
+  // First, so that nothing can fail once the memory is ours.
+  Ref<Value> value = Value::reserve();
   BATON_TRY_ASSIGN(Object* const object, instance.values().make([&](Heap& heap) -> Object* {
     auto* bytes = static_cast<std::byte*>(data);
     // Nothing can fail once the storage knows whom to tell: on failure the memory stays the caller's.
@@ -122,7 +124,8 @@ Result<Ref<Value>> adoptTensor(Instance& instance, DType dtype, std::span<const 
     storage->context = context;
     return tensor;
   }));
-  return Value::tensor(object);
+  value->become(object);
+  return value;
 }
 
 Result<Ref<Value>> makeData(Instance& instance, const TypeInfo& type, size_t constructor,

@@ -35,7 +35,7 @@ template <class A>
 void describe(A& archive, Like<ValueType> auto& type) {
   switch (type.tag) {
     case ValueType::Tag::Tensor: return archive(type.tag, type.dtype, type.extents);
-    case ValueType::Tag::Adt: return archive(type.tag, type.type);
+    case ValueType::Tag::Adt: return archive(type.tag, type.type, type.view);
     case ValueType::Tag::Closure: return archive(type.tag, type.signature);
     case ValueType::Tag::Cell: return archive(type.tag, type.content);
   }
@@ -83,6 +83,11 @@ void describe(A& archive, Like<EntryPoint::Parameter> auto& parameter) {
 }
 
 template <class A>
+void describe(A& archive, Like<EntryPoint::View> auto& view) {
+  archive(view.name, view.type, view.fields);
+}
+
+template <class A>
 void describe(A& archive, Like<EntryPoint::PeakMemory> auto& peak) {
   archive(peak.known, peak.bytes, peak.reason);
 }
@@ -90,7 +95,7 @@ void describe(A& archive, Like<EntryPoint::PeakMemory> auto& peak) {
 template <class A>
 void describe(A& archive, Like<EntryPoint> auto& entry) {
   archive(entry.name, entry.function, entry.documentation, entry.symbols, entry.constraints, entry.parameters,
-          entry.result, entry.resultIsSplit, entry.peakMemory);
+          entry.result, entry.resultIsSplit, entry.peakMemory, entry.views);
 }
 
 /// What stands in the types section.

@@ -33,6 +33,7 @@ std::string dumpJson(const Program& program, const std::vector<SectionSize>& siz
 
 /// "list": how a user would write the type, with ADTs and tuples by name.
 std::string describeType(const Program& program, const ValueType& type,
-                         const std::vector<std::string>& symbolNames);
+                         const std::vector<std::string>& symbolNames,
+                         std::span<const EntryPoint::View> views = {});
 
 }  // namespace baton::bytecode

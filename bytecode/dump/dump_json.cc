@@ -26,18 +26,19 @@ Json constraintsJson(const std::vector<DimConstraint>& constraints, const std::v
 Json entryJson(const Program& program, const EntryPoint& entry) {
   Json params = Json::array();
   for (const EntryPoint::Parameter& parameter : entry.parameters)
-    params.push_back(
-        {{"name", parameter.name}, {"type", describeType(program, parameter.type, entry.symbols)}});
+    params.push_back({{"name", parameter.name},
+                      {"type", describeType(program, parameter.type, entry.symbols, entry.views)}});
   constexpr const char* kKnown[] = {"unknown", "exact", "bound"};
   Json peak = {{"known", kKnown[static_cast<int>(entry.peakMemory.known)]}};
   if (entry.peakMemory.known == EntryPoint::PeakMemory::Known::Unknown)
     peak["reason"] = entry.peakMemory.reason;
   else
     peak["bytes"] = printDim(entry.peakMemory.bytes, entry.symbols);
-  return {{"name", entry.name},       {"documentation", entry.documentation},
-          {"symbols", entry.symbols}, {"constraints", constraintsJson(entry.constraints, entry.symbols)},
-          {"parameters", params},     {"result", describeType(program, entry.result, entry.symbols)},
-          {"peak_memory", peak}};
+  return {
+      {"name", entry.name},       {"documentation", entry.documentation},
+      {"symbols", entry.symbols}, {"constraints", constraintsJson(entry.constraints, entry.symbols)},
+      {"parameters", params},     {"result", describeType(program, entry.result, entry.symbols, entry.views)},
+      {"peak_memory", peak}};
 }
 
 Json functionJson(const Program& program, const Function& function) {

@@ -53,7 +53,9 @@ const char* sourceText(KernelSource source) {
 }  // namespace
 
 std::string describeType(const Program& program, const ValueType& type,
-                         const std::vector<std::string>& symbolNames) {
+                         const std::vector<std::string>& symbolNames,
+                         std::span<const EntryPoint::View> views) {
+  if (type.view && *type.view < views.size()) return views[*type.view].name;
   switch (type.tag) {
     case ValueType::Tag::Adt:
       if (type.type.value() < program.types.size()) return program.types[type.type.value()].name;
@@ -107,9 +109,10 @@ std::string dumpSignatures(const Program& program) {
     if (!entry.documentation.empty()) text += "/// " + entry.documentation + "\n";
     std::vector<std::string> params;
     for (const EntryPoint::Parameter& parameter : entry.parameters)
-      params.push_back(parameter.name + ": " + describeType(program, parameter.type, entry.symbols));
+      params.push_back(parameter.name + ": " +
+                       describeType(program, parameter.type, entry.symbols, entry.views));
     text += fmt::format("@{}({}) -> {}", entry.name, joined(params, ", "),
-                        describeType(program, entry.result, entry.symbols));
+                        describeType(program, entry.result, entry.symbols, entry.views));
     std::vector<std::string> constraints;
     for (const DimConstraint& constraint : entry.constraints)
       constraints.push_back(constraintText(constraint, entry.symbols));

@@ -5,13 +5,12 @@
 
 namespace baton::bytecode {
 
-StatePool::~StatePool() {
-  for (Node* slab : slabs_) delete[] slab;
-}
-
 StatePool::Node* StatePool::allocate() {
   if (free_.empty()) {
-    Node* slab = slabs_.emplace_back(new Node[nextSlab_]);
+    // Room for all nodes, so that free() asks for none.
+    free_.reserve(nodeCount_ + nextSlab_);
+    Node* slab = slabs_.emplace_back(std::make_unique<Node[]>(nextSlab_)).get();
+    nodeCount_ += nextSlab_;
     for (size_t i = nextSlab_; i-- > 0;) free_.push_back(slab + i);
     nextSlab_ = std::min<size_t>(2 * nextSlab_, 1024);
   }
@@ -22,7 +21,7 @@ StatePool::Node* StatePool::allocate() {
   return node;
 }
 
-void StatePool::free(Node* node) {
+void StatePool::free(Node* node) noexcept {
   free_.push_back(node);
   --liveCount_;
 }

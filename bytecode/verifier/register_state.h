@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bytecode/isa/encoder.h"
@@ -36,9 +37,8 @@ class StatePool {
     Node() : children{} {}
   };
 
-  ~StatePool();
   Node* allocate();
-  void free(Node* node);
+  void free(Node* node) noexcept;
   /// Nodes in use.
   size_t liveCount() const { return liveCount_; }
   /// Elements looked at by joins so far.
@@ -46,7 +46,8 @@ class StatePool {
 
  private:
   size_t nextSlab_ = 8;  // nodes; grows, so that small programs cost little
-  std::vector<Node*> slabs_;
+  size_t nodeCount_ = 0;
+  std::vector<std::unique_ptr<Node[]>> slabs_;
   std::vector<Node*> free_;
   size_t liveCount_ = 0;
 };

@@ -74,7 +74,8 @@ class TablesCheck {
     for (const Kind& one : kinds) kind(owner, one, p_.kinds.size());
   }
 
-  void valueType(const std::string& owner, const ValueType& type, size_t symbolCount) {
+  void valueType(const std::string& owner, const ValueType& type, size_t symbolCount,
+                 std::span<const EntryPoint::View> views = {}) {
     switch (type.tag) {
       case ValueType::Tag::Tensor:
         if (type.extents.size() > kMaxRank)
@@ -83,7 +84,13 @@ class TablesCheck {
         for (const DimExpr& extent : type.extents) dim(owner, extent, symbolCount);
         return;
       case ValueType::Tag::Adt:
-        return index(Rule::KindIndex, owner, "type", type.type.value(), p_.types.size());
+        index(Rule::KindIndex, owner, "type", type.type.value(), p_.types.size());
+        if (!type.view) return;
+        index(Rule::KindIndex, owner, "view", *type.view, views.size());
+        if (*type.view < views.size() && views[*type.view].type != type.type)
+          reporter_.report(Rule::TypeShape,
+                           fmt::format("{}: view v{} is of another type", owner, *type.view));
+        return;
       case ValueType::Tag::Closure:
         return index(Rule::KindIndex, owner, "signature", type.signature.value(), p_.signatures.size());
       case ValueType::Tag::Cell:
@@ -250,12 +257,31 @@ class TablesCheck {
       const std::string owner = fmt::format("entry point `{}`", entry.name);
       name(Rule::EntryName, "entry point", entry.name, entryNames_);
       for (const EntryPoint::Parameter& parameter : entry.parameters)
-        valueType(owner, parameter.type, entry.symbols.size());
-      valueType(owner, entry.result, entry.symbols.size());
+        valueType(owner, parameter.type, entry.symbols.size(), entry.views);
+      valueType(owner, entry.result, entry.symbols.size(), entry.views);
+      for (const EntryPoint::View& one : entry.views) view(owner, entry, one);
       constraints(owner, entry.constraints, entry.symbols.size());
       dim(owner, entry.peakMemory.bytes, entry.symbols.size());
       entryFunction(owner, entry);
     }
+  }
+
+  /// A view has the fields of its type.
+  void view(const std::string& owner, const EntryPoint& entry, const EntryPoint::View& view) {
+    if (view.type.value() >= p_.types.size())
+      return index(Rule::KindIndex, owner, "type", view.type.value(), p_.types.size());
+    for (const std::vector<ValueType>& fields : view.fields)
+      for (const ValueType& field : fields) valueType(owner, field, entry.symbols.size(), entry.views);
+    const std::vector<Constructor>& constructors = p_.types[view.type.value()].constructors;
+    bool isSame = view.fields.size() == constructors.size();
+    for (size_t c = 0; isSame && c < constructors.size(); ++c) {
+      isSame = view.fields[c].size() == constructors[c].fields.size();
+      for (size_t i = 0; isSame && i < view.fields[c].size(); ++i)
+        isSame = kindOf(view.fields[c][i]) == kindOf(constructors[c].fields[i].type);
+    }
+    if (!isSame)
+      reporter_.report(Rule::TypeShape, fmt::format("{}: a view of type t{} has other fields than the type",
+                                                    owner, view.type.value()));
   }
 
   void entryFunction(const std::string& owner, const EntryPoint& entry) {

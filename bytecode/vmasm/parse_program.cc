@@ -281,6 +281,9 @@ Result<void> Parser::entryPoint() {
     } else if (takeIf("where")) {
       BATON_TRY_ASSIGN(auto one, constraint(scope));
       entry.constraints.push_back(std::move(one));
+    } else if (takeIf("view")) {
+      BATON_TRY_ASSIGN(auto one, view(scope, entry.views.size()));
+      entry.views.push_back(std::move(one));
     } else if (takeIf("param")) {
       EntryPoint::Parameter parameter;
       BATON_TRY_ASSIGN(parameter.name, string());
@@ -303,11 +306,30 @@ Result<void> Parser::entryPoint() {
         BATON_TRY_ASSIGN(entry.peakMemory.reason, string());
       }
     } else {
-      return unexpected("`doc`, `symbols`, `where`, `param`, `result`, `peak` or `}`");
+      return unexpected("`doc`, `symbols`, `where`, `view`, `param`, `result`, `peak` or `}`");
     }
   }
   program_.entryPoints.push_back(std::move(entry));
   return success();
+}
+
+// view v0 = "List[Tensor[(n,), f32]]" t0 { (f32[n], adt<t0, v0>) () }
+Result<EntryPoint::View> Parser::view(const SymbolScope& scope, size_t count) {
+  BATON_TRY(nextIndex("v", count));
+  EntryPoint::View view;
+  BATON_TRY_ASSIGN(view.name, string());
+  BATON_TRY_ASSIGN(const uint32_t type, index("t"));
+  view.type = TypeIndex(type);
+  BATON_TRY(expect("{"));
+  while (!takeIf("}")) {
+    std::vector<ValueType>& fields = view.fields.emplace_back();
+    BATON_TRY(list("(", ")", [&]() -> Result<void> {
+      BATON_TRY_ASSIGN(auto field, valueType(scope));
+      fields.push_back(std::move(field));
+      return success();
+    }));
+  }
+  return view;
 }
 
 Result<void> Parser::test() {

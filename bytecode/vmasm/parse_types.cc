@@ -217,6 +217,9 @@ Result<ValueType> Parser::valueType(const SymbolScope& scope) {
     BATON_TRY(expect("<"));
     BATON_TRY_ASSIGN(const uint32_t number, index("t"));
     type.type = TypeIndex(number);
+    if (takeIf(",")) {
+      BATON_TRY_ASSIGN(type.view, index("v"));
+    }
     BATON_TRY(expect(">"));
   } else if (takeIf("closure")) {
     type.tag = ValueType::Tag::Closure;

@@ -101,6 +101,7 @@ class Parser {
   Result<KernelOperand> kernelOperand(const SymbolScope& scope);
   Result<void> image();
   Result<void> entryPoint();
+  Result<EntryPoint::View> view(const SymbolScope& scope, size_t count);
   Result<void> test();
   Result<DebugInfo::Position> position();
   Result<uint32_t> tableUse(StringTable& table, std::vector<std::string>& list);

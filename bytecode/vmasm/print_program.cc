@@ -247,6 +247,16 @@ void Printer::entryPoint(const EntryPoint& entryPoint) {
     out_ += "  symbols [" + list + "]\n";
   }
   constraints(entryPoint.constraints, symbols);
+  for (size_t i = 0; i < entryPoint.views.size(); ++i) {
+    const EntryPoint::View& view = entryPoint.views[i];
+    out_ += fmt::format("  view v{} = {} t{} {{", i, escapeString(view.name), view.type.value());
+    for (const std::vector<ValueType>& fields : view.fields) {
+      std::string list;
+      for (const ValueType& field : fields) list += (list.empty() ? "" : ", ") + valueType(field, symbols);
+      out_ += " (" + list + ")";
+    }
+    out_ += " }\n";
+  }
   for (const EntryPoint::Parameter& parameter : entryPoint.parameters)
     out_ += fmt::format("  param {} {}\n", escapeString(parameter.name), valueType(parameter.type, symbols));
   out_ += fmt::format("  result {}{}\n", entryPoint.resultIsSplit ? "split " : "",

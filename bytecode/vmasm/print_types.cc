@@ -100,7 +100,9 @@ std::string Printer::valueType(const ValueType& type, const std::vector<std::str
   switch (type.tag) {
     case ValueType::Tag::Tensor:
       return std::string(dtypeShortName(type.dtype)) + extents(type.extents, symbols);
-    case ValueType::Tag::Adt: return fmt::format("adt<t{}>", type.type.value());
+    case ValueType::Tag::Adt:
+      return type.view ? fmt::format("adt<t{}, v{}>", type.type.value(), *type.view)
+                       : fmt::format("adt<t{}>", type.type.value());
     case ValueType::Tag::Closure: return fmt::format("closure<sig{}>", type.signature.value());
     case ValueType::Tag::Cell: return fmt::format("cell<k{}>", type.content.value());
   }

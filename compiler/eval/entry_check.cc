@@ -19,6 +19,7 @@ class EntryCheck {
  private:
   Result<void> checkTensor(ir::TypeRef type, const Value& value, const std::string& name);
   Result<void> checkValue(ir::TypeRef type, const Value& value, const std::string& name);
+  void bindPlain(ir::TypeRef type, const Value& value);
   Result<void> checkLater();
   std::optional<int64_t> extent(DimSymbol symbol) const {
     auto at = extents_.find(symbol);
@@ -51,7 +52,7 @@ Result<void> EntryCheck::checkTensor(ir::TypeRef type, const Value& value, const
     const DimExpr& dim = type->dims()[axis];
     const std::optional<DimSymbol> symbol = dim.asSymbol();
     if (symbol == ir::kAnyDim) continue;
-    if (symbol && extents_.try_emplace(*symbol, tensor.shape[axis]).second) continue;
+    if (symbol && !extents_.contains(*symbol)) continue;  // stands for whatever is there
     later_.push_back({dim, tensor.shape[axis], name, axis});
   }
   return success();
@@ -98,6 +99,25 @@ Result<void> EntryCheck::checkValue(ir::TypeRef root, const Value& value, const 
   return success();
 }
 
+// A name has its value from a tensor that every call has: a parameter, or an element of a tuple.
+void EntryCheck::bindPlain(ir::TypeRef root, const Value& value) {
+  std::vector<std::pair<ir::TypeRef, const Value*>> stack{{root, &value}};
+  while (!stack.empty()) {
+    const auto [type, part] = stack.back();
+    stack.pop_back();
+    if (!*part) continue;
+    if (type->isTuple() && part->isTuple() && part->fields().size() == type->elements().size()) {
+      for (size_t i = type->elements().size(); i-- > 0;)
+        stack.emplace_back(type->elements()[i], &part->fields()[i]);
+    } else if (type->isTensor() && part->isTensor() && part->asTensor().shape.size() == type->dims().size()) {
+      for (size_t axis = 0; axis < type->dims().size(); ++axis) {
+        const std::optional<DimSymbol> symbol = type->dims()[axis].asSymbol();
+        if (symbol && symbol != ir::kAnyDim) extents_.try_emplace(*symbol, part->asTensor().shape[axis]);
+      }
+    }
+  }
+}
+
 Result<void> EntryCheck::checkLater() {
   auto value = [&](DimSymbol symbol) { return extent(symbol); };
   for (const Later& each : later_) {
@@ -116,6 +136,8 @@ Result<void> EntryCheck::run(const std::vector<Value>& arguments) {
     return Error(ErrorCode::InvalidArgument, fmt::format("@{} takes {} arguments, found {}", function_.name,
                                                          function_.params.size(), arguments.size()));
   // Plain extents of the parameters themselves come before what stands inside data.
+  for (size_t i = 0; i < arguments.size(); ++i)
+    bindPlain(function_.var(function_.params[i]).type, arguments[i]);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const ir::VarInfo& param = function_.var(function_.params[i]);
     BATON_TRY(checkValue(param.type, arguments[i], "%" + param.name));

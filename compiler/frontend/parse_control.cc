@@ -149,7 +149,8 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     take();
     auto constructor = reader_.names.constructors.find(std::string(token.text));
     if (constructor == reader_.names.constructors.end()) {
-      error(token.location, fmt::format("unknown constructor {}", token.text));
+      error(token.location,
+            fmt::format("unknown constructor {}{}", token.text, hintFor(NameKind::Constructor, token.text)));
       return std::nullopt;
     }
     pattern.kind = ir::Pattern::Kind::Constructor;
@@ -173,6 +174,7 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
   if (!expect(TokenKind::LeftParen, "before parameters")) return false;
   size_t firstDim = declaredDims_.size();
   std::vector<ir::TypeRef> types;
+  bool isGood = true;
   while (!at(TokenKind::RightParen)) {
     if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
       if (!parseFunctionAttribute(attrs)) return false;
@@ -189,11 +191,18 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
       info.location = name.location;
       if (accept(TokenKind::Colon)) {
         mayNameDims_ = true;
+        const size_t start = next_;
         std::optional<ir::TypeRef> type = parseType();
         mayNameDims_ = false;
-        if (!type) return false;
-        info.declaredType = *type;
-        types.push_back(*type);
+        if (type) {
+          info.declaredType = *type;
+          types.push_back(*type);
+        } else {
+          // The parameter is there, whatever its type is.
+          isGood = false;
+          next_ = start;
+          skipType();
+        }
       }
       // Where a device was assigned by whoever wrote the text: not ours to follow.
       if (accept(TokenKind::LeftBrace)) {
@@ -206,7 +215,20 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
     }
     if (!accept(TokenKind::Comma)) break;
   }
-  return expect(TokenKind::RightParen, "after parameters") && checkNewDims(firstDim, types);
+  if (!isGood && !at(TokenKind::RightParen)) return false;  // reported already
+  return expect(TokenKind::RightParen, "after parameters") && isGood && checkNewDims(firstDim, types);
+}
+
+// To the comma or parenthesis after a type that could not be read.
+void Parser::skipType() {
+  int depth = 0;
+  while (!at(TokenKind::End) && !at(TokenKind::LeftBrace)) {
+    const TokenKind kind = peek().kind;
+    if (kind == TokenKind::LeftParen || kind == TokenKind::LeftBracket) ++depth;
+    if (depth == 0 && (kind == TokenKind::Comma || kind == TokenKind::RightParen)) return;
+    if (kind == TokenKind::RightParen || kind == TokenKind::RightBracket) --depth;
+    take();
+  }
 }
 
 std::optional<ir::Atom> Parser::parseLambda(ir::VarId self, std::string_view selfName) {

@@ -211,7 +211,8 @@ std::optional<Parser::Callee> Parser::parsePrimary() {
       take();
       auto global = reader_.names.globals.find(std::string(token.text));
       if (global == reader_.names.globals.end()) {
-        error(token.location, fmt::format("@{} is not defined", token.text));
+        error(token.location,
+              fmt::format("@{} is not defined{}", token.text, hintFor(NameKind::Global, token.text)));
         return of(poison());
       }
       return of(std::visit([](auto id) { return ir::Atom(id); }, global->second));
@@ -259,7 +260,13 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     name += take().text;
   }
   if (const ops::OpDef* op = reader_.registry.find(name)) return Callee{op, token.location};
-  error(token.location, fmt::format("unknown operator or constructor {}", name));
+  std::string hint = hintFor(NameKind::Constructor, name);
+  if (hint.empty()) {
+    NearestName nearest(name);
+    for (const ops::OpDef* op : reader_.registry.all()) nearest.consider(op->name);
+    hint = nearest.text();
+  }
+  error(token.location, fmt::format("unknown operator or constructor {}{}", name, hint));
   return std::nullopt;
 }
 

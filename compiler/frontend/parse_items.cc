@@ -45,6 +45,11 @@ std::string Parser::docOf(size_t token) const {
   return {};
 }
 
+SourceLocation Parser::locationOf(const GlobalName& name) const {
+  const ir::GlobalId* function = std::get_if<ir::GlobalId>(&name);
+  return function == nullptr ? SourceLocation() : module_.function(*function).location;
+}
+
 void Parser::declareItems() {
   for (Item& item : items_) {
     size_t nameAt = item.token + (item.kind == ItemKind::ExternType ? 2 : 1);
@@ -54,8 +59,9 @@ void Parser::declareItems() {
       case ItemKind::Import: break;
       case ItemKind::Function: {
         ir::GlobalId id(static_cast<uint32_t>(module_.functions.size()));
-        if (!reader_.names.globals.emplace(text, id).second) {
-          error(name.location, fmt::format("@{} is defined twice", text));
+        auto [known, isNew] = reader_.names.globals.emplace(text, id);
+        if (!isNew) {
+          reportTwice("@" + text, locationOf(known->second), name.location);
           break;
         }
         item.function = id;
@@ -68,8 +74,9 @@ void Parser::declareItems() {
       }
       case ItemKind::Param: {
         ir::ConstantId id(static_cast<uint32_t>(module_.constants.size()));
-        if (!reader_.names.globals.emplace(text, id).second) {
-          error(name.location, fmt::format("@{} is defined twice", text));
+        auto [known, isNew] = reader_.names.globals.emplace(text, id);
+        if (!isNew) {
+          reportTwice("@" + text, locationOf(known->second), name.location);
           break;
         }
         item.constant = id;
@@ -81,8 +88,9 @@ void Parser::declareItems() {
       case ItemKind::Type:
       case ItemKind::ExternType: {
         ir::TypeDefId id(static_cast<uint32_t>(module_.typeDefs.size()));
-        if (!reader_.names.typeDefs.emplace(text, id).second) {
-          error(name.location, fmt::format("type {} is defined twice", text));
+        auto [known, isNew] = reader_.names.typeDefs.emplace(text, id);
+        if (!isNew) {
+          reportTwice("type " + text, module_.typeDef(known->second).location, name.location);
           break;
         }
         item.type = id;
@@ -183,8 +191,14 @@ void Parser::parseTypeItem(const Item& item) {
         while (!at(TokenKind::Comma) && !at(TokenKind::RightBrace) && !at(TokenKind::End)) take();
       }
       ir::ConstructorRef ref{*item.type, static_cast<uint32_t>(constructors.size())};
-      if (!reader_.names.constructors.emplace(constructor.name, ref).second)
-        error(name.location, fmt::format("constructor {} is defined twice", constructor.name));
+      auto [known, isNew] = reader_.names.constructors.emplace(constructor.name, ref);
+      if (!isNew) {
+        const std::vector<ir::Constructor>& others = module_.typeDef(known->second.definition).constructors;
+        // A type gets its constructors when all of them are read.
+        const bool isOwn = known->second.definition == *item.type;
+        reportTwice("constructor " + constructor.name,
+                    (isOwn ? constructors : others)[known->second.tag].location, name.location);
+      }
       constructors.push_back(std::move(constructor));
       if (!accept(TokenKind::Comma)) break;
     }

@@ -25,6 +25,22 @@ void collectPlainDims(ir::TypeRef root, std::vector<DimSymbol>& symbols) {
   }
 }
 
+/// Whether the symbol stands in the arguments of a data type.
+bool isInsideData(ir::TypeRef root, DimSymbol symbol) {
+  std::vector<std::pair<ir::TypeRef, bool>> stack{{root, false}};
+  while (!stack.empty()) {
+    auto [type, isInside] = stack.back();
+    stack.pop_back();
+    if (type->isTensor()) {
+      std::vector<DimSymbol> used;
+      for (const DimExpr& dim : type->dims()) dim.collectSymbols(used);
+      if (isInside && std::find(used.begin(), used.end(), symbol) != used.end()) return true;
+    }
+    for (ir::TypeRef element : type->elements()) stack.emplace_back(element, isInside || type->isAdt());
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Parser::checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> types) {
@@ -35,8 +51,12 @@ bool Parser::checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> typ
   for (size_t i = firstDeclared; i < declaredDims_.size(); ++i) {
     auto [symbol, location] = declaredDims_[i];
     if (std::find(plain.begin(), plain.end(), symbol) != plain.end()) continue;
-    error(location, fmt::format("dim {} is never a whole extent of a tensor, so nothing gives it a value",
-                                module_.dimSymbols.name(symbol)));
+    const bool isInData = std::any_of(types.begin(), types.end(), [&](ir::TypeRef type) {
+      return type != nullptr && isInsideData(type, symbol);
+    });
+    error(location, fmt::format("dim {} is never a whole extent of a tensor{}, so nothing gives it a value",
+                                module_.dimSymbols.name(symbol),
+                                isInData ? " outside of data, which may be empty" : ""));
     ok = false;
   }
   return ok;
@@ -104,19 +124,21 @@ std::optional<ir::TypeRef> Parser::parseType() {
     if (!pointee || !expect(TokenKind::RightParen, "after the type of a cell")) return std::nullopt;
     return module_.types.ref(*pointee);
   }
+  auto definition = reader_.names.typeDefs.find(std::string(name));
+  const auto unknown = [&] {
+    error(start.location, fmt::format("unknown type {}{}", name, hintFor(NameKind::Type, name)));
+    return std::nullopt;
+  };
   std::vector<ir::TypeRef> arguments;
   bool hasArguments = accept(TokenKind::LeftBracket);
+  if (hasArguments && definition == reader_.names.typeDefs.end()) return unknown();
   if (hasArguments && !parseList(TokenKind::RightBracket, arguments)) return std::nullopt;
   if (!hasArguments) {
     if (std::optional<ir::TypeVarId> var = typeVars_.find(name)) return module_.types.variable(*var);
     if (std::optional<DType> dtype = parseDType(name); dtype && dtypeName(*dtype) == name)
       return module_.types.scalar(*dtype);
   }
-  auto definition = reader_.names.typeDefs.find(std::string(name));
-  if (definition == reader_.names.typeDefs.end()) {
-    error(start.location, fmt::format("unknown type {}", name));
-    return std::nullopt;
-  }
+  if (definition == reader_.names.typeDefs.end()) return unknown();
   size_t expected = module_.typeDef(definition->second).generics.size();
   if (arguments.size() != expected) {
     error(start.location,

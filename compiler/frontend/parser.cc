@@ -76,7 +76,41 @@ bool Parser::expectKeyword(std::string_view word, std::string_view where) {
 }
 
 void Parser::error(SourceLocation location, std::string message, std::string detail) {
+  // What a clash does to a library's definitions is no news.
+  if (isLibrary_ && reader_.hasLibraryClash) return;
   diagnostics_.error(location, std::move(message), std::move(detail));
+}
+
+std::string Parser::hintFor(NameKind kind, std::string_view name) const {
+  if (!reader_.names.imports.contains("prelude") && isInPrelude(kind, name))
+    return "; add import \"prelude\", which defines it";
+  NearestName nearest(name);
+  switch (kind) {
+    case NameKind::Global:
+      for (const auto& [known, global] : reader_.names.globals) nearest.consider(known);
+      return nearest.text("@");
+    case NameKind::Type:
+      for (const auto& [known, definition] : reader_.names.typeDefs) nearest.consider(known);
+      for (std::string_view known : {"Tensor", "float32", "float64", "float16", "bfloat16", "int32", "int64",
+                                     "int8", "int16", "uint8", "uint16", "uint32", "uint64", "bool"})
+        nearest.consider(known);
+      return nearest.text();
+    case NameKind::Constructor:
+      for (const auto& [known, constructor] : reader_.names.constructors) nearest.consider(known);
+      return nearest.text();
+  }
+  return {};
+}
+
+void Parser::reportTwice(const std::string& what, SourceLocation first, SourceLocation second) {
+  if (isLibrary_ && first.isKnown()) {
+    diagnostics_.error(first, what + " is defined by the prelude, which is imported, as well");
+    diagnostics_.note(second, "the other definition");
+    reader_.hasLibraryClash = true;
+    return;
+  }
+  error(second, what + " is defined twice");
+  if (first.isKnown()) diagnostics_.note(first, "the other definition");
 }
 
 bool Parser::enterNesting(SourceLocation location) {
@@ -157,7 +191,8 @@ void ProgramReader::read(std::string name, std::string text) {
   }
   for (Parser& parser : parsers) parser.declareItems();
   for (Parser& parser : parsers) parser.parseTypeItems();
-  for (Parser& parser : parsers) parser.parseCodeItems();
+  for (Parser& parser : parsers)
+    if (!hasLibraryClash || !parser.isLibrary()) parser.parseCodeItems();
 }
 
 namespace {

@@ -15,6 +15,7 @@
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/names.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/frontend/suggest.h"
 
 namespace baton::frontend {
 
@@ -41,6 +42,7 @@ class Parser {
   void declareItems();    ///< names of types, functions and weights
   void parseTypeItems();  ///< fields of constructors
   void parseCodeItems();  ///< bodies of functions, and weights
+  bool isLibrary() const { return isLibrary_; }
   /// Names in `import "..."`, with their places.
   std::vector<std::pair<std::string, SourceLocation>> imports() const { return imports_; }
 
@@ -73,12 +75,17 @@ class Parser {
   bool expect(TokenKind kind, std::string_view where);
   bool expectKeyword(std::string_view word, std::string_view where);
   void error(SourceLocation location, std::string message, std::string detail = {});
+  /// What to add to a message about a name that is not there.
+  std::string hintFor(NameKind kind, std::string_view name) const;
+  /// Two definitions of one name: the error is at the one that is the user's.
+  void reportTwice(const std::string& what, SourceLocation first, SourceLocation second);
   std::string found(size_t ahead = 0) const;  ///< the next token, for messages
   void skipStatement();
   bool enterNesting(SourceLocation location);
   void leaveNesting() { --nesting_; }
 
   // Definitions (parse_items.cc).
+  SourceLocation locationOf(const GlobalName& name) const;
   void scanItems();
   std::string docOf(size_t token) const;
   void parseTypeItem(const Item& item);
@@ -124,6 +131,7 @@ class Parser {
   std::optional<ir::PatternId> parsePattern();
   std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
   bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
+  void skipType();
   bool parseBlock(ir::BlockId block);  ///< '{' sequence '}'
   std::optional<ir::Atom> parseCells(std::string_view keyword);
 
@@ -183,6 +191,7 @@ class ProgramReader {
   ir::Module& module;
   Diagnostics& diagnostics;
   ProgramNames names;
+  bool hasLibraryClash = false;  ///< a user's definition has the name of a library's, which is now incomplete
   std::unordered_map<uint64_t, ir::ConstantId> scalars;  ///< literals, each once: see Parser::emitConstant
   std::vector<bool> isLibraryFunction;                   ///< by GlobalId
 };

@@ -103,6 +103,7 @@ void FunctionDims::run() {
 void FunctionDims::round() {
   isReachedBlock_.assign(function_.blocks.size(), false);
   isShadowBlock_.assign(function_.blocks.size(), false);
+  failing_.assign(function_.blocks.size(), ir::kNoVar);
   shadowBlock_ = ir::kNoBlock;
   deadBlock_ = ir::kNoBlock;
   knowledge_ = base_;
@@ -205,10 +206,26 @@ bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lam
       auto claimed = symbol ? claimed_.find(*symbol) : claimed_.end();
       if (claimed != claimed_.end() && claimed->second == var)
         named_.insert_or_assign(*symbol, positions[p].dim);
+      else if (isFinal_ && positions[p].isPlain && !isAnyDim(written[p]))
+        checkParameter(lambda.body, var, p, positions[p].dim, resolveNamed(written[p]));
     }
     set(var, std::move(fact));
   }
   return true;
+}
+
+// A function value may be called with anything of its structure.
+void FunctionDims::checkParameter(ir::BlockId body, ir::VarId var, size_t position, const DimExpr& found,
+                                  const DimExpr& expected) {
+  std::vector<DimSymbol> symbols;
+  expected.collectSymbols(symbols);
+  for (DimSymbol symbol : symbols)
+    if (!isKnownSymbol(symbol)) return;
+  if (knowledge_.decide(found, Relation::Eq, expected) == Truth::True) return;
+  std::string message =
+      fmt::format("%{}: dimension {} is {{0}}; {{1}} is declared", function_.var(var).name, position);
+  parameterChecks_.emplace_back(
+      body, ir::Obligation{found, Relation::Eq, expected, std::move(message), {found, expected}});
 }
 
 void FunctionDims::enterChild(ir::BlockId block, size_t index, size_t child, ir::BlockId childBlock) {
@@ -279,6 +296,35 @@ void FunctionDims::giveParams(const Callable& callable) {
   }
 }
 
+// The operator of this binding fails whenever it runs, so control does not get to the end of its block.
+void FunctionDims::failsHere(ir::VarId var) {
+  ir::VarId& first = failing_[scope_.homeOf(var).value()];
+  if (first == ir::kNoVar) first = var;
+}
+
+// What follows an operator that certainly fails is dropped: there is no result to compute it from.
+void FunctionDims::cutFailing() {
+  ir::Module& module = module_.module();
+  for (uint32_t b = 0; b < failing_.size(); ++b) {
+    if (failing_[b] == ir::kNoVar) continue;
+    ir::Block& block = function_.blocks[b];
+    auto at = std::find_if(block.bindings.begin(), block.bindings.end(),
+                           [&](const ir::Binding& binding) { return binding.var == failing_[b]; });
+    if (at == block.bindings.end() || at->obligations.empty()) continue;
+    const SourceLocation location = at->location;
+    std::vector<ir::Obligation> obligations = std::move(at->obligations);
+    const ir::TypeRef shape = erased(module.types, module.typeOf(function_, block.result));
+    block.bindings.erase(at, block.bindings.end());
+    const ir::VarId check =
+        function_.addVar({.name = "check", .type = module.types.unit(), .location = location});
+    block.bindings.push_back({check, ir::MakeTuple{}, location, std::move(obligations)});
+    const ir::VarId never = function_.addVar({.name = "never", .type = shape, .location = location});
+    function_.var(never).type = readable(never, shape).type;
+    block.bindings.push_back({never, ir::Match{check, false, {}}, location, {}});
+    block.result = never;
+  }
+}
+
 Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks) {
   ir::VarId var = binding.var;
   ir::TypeRef shape = shapes_[var.value()];
@@ -286,9 +332,10 @@ Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::Bl
   auto isKnown = [&](const DimExpr& dim) { return isInScope(dim, var); };
   auto symbolOf = [&](size_t slot) { return extentSymbol(var, slot); };
   auto join = branches_.find(var);
-  // Blocks in a shadow count only where nothing else comes.
+  // Blocks in a shadow, and those that fail, count only where nothing else comes.
   auto counts = [&](ir::BlockId block, bool withShadow) {
-    return isReachedBlock_[block.value()] && (withShadow || !isShadowBlock_[block.value()]) &&
+    const bool isReal = !isShadowBlock_[block.value()] && failing_[block.value()] == ir::kNoVar;
+    return isReachedBlock_[block.value()] && (withShadow || isReal) &&
            factOf(function_.block(block).result).isReached();
   };
   bool isAllShadow = inShadow() || std::none_of(blocks.begin(), blocks.end(),
@@ -371,6 +418,7 @@ void FunctionDims::finish(bool isCertain) {
   isFinal_ = true;
   isCertain_ = isCertain;
   declaredChecks_.clear();
+  parameterChecks_.clear();
   if (isReached()) round();
   obligations_ = nullptr;
   for (uint32_t v = 0; v < function_.vars.size(); ++v) {
@@ -392,6 +440,7 @@ void FunctionDims::finish(bool isCertain) {
           call->attrs.set(name, std::move(resolved));
         }
       }
+  cutFailing();
   insertChecks();
 }
 

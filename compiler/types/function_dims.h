@@ -85,6 +85,10 @@ class FunctionDims {
   void giveParams(const Callable& callable);
   bool enterLambda(const ir::Binding& binding, const ir::Lambda& lambda);
   Fact evaluate(const ir::Binding& binding);
+  void checkParameter(ir::BlockId body, ir::VarId var, size_t position, const DimExpr& found,
+                      const DimExpr& expected);
+  void failsHere(ir::VarId var);
+  void cutFailing();
   Fact joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks);
   void finishLambda(const ir::Binding& binding, const ir::Lambda& lambda);
   bool updateResult(Callable& callable, const Fact& fact);
@@ -170,6 +174,7 @@ class FunctionDims {
   std::unordered_map<DimSymbol, ir::VarId> owners_;   // who gives a symbol its value
   std::unordered_map<DimSymbol, ir::VarId> claimed_;  // names that stand for what is found at a variable
   std::vector<bool> isReachedBlock_;                  // in this round
+  std::vector<ir::VarId> failing_;                    // by block: the first operator that certainly fails
   ir::BlockId deadBlock_ = ir::kNoBlock;              // nothing in it is looked at
   bool isStable_ = false;
   bool hasShadow_ = false;                  // unreached parts are looked at
@@ -187,6 +192,7 @@ class FunctionDims {
     std::vector<ir::Obligation> obligations;
   };
   std::vector<DeclaredCheck> declaredChecks_;
+  std::vector<std::pair<ir::BlockId, ir::Obligation>> parameterChecks_;  // at the start of a local function
   std::vector<ir::Obligation>* obligations_ = nullptr;  // of the binding at hand, in the final round
 };
 

@@ -39,7 +39,8 @@ FunctionDims::Demand FunctionDims::demandOf(TypeRef declared, TypeRef type, cons
     const DimExpr& dim = positions[i].dim;
     demand.dims.push_back(dim);
     if (!positions[i].isPlain || isAnyDim(written[i])) continue;
-    std::optional<DimSymbol> name = written[i].asSymbol();
+    // A name that stands for what was found at a variable is known.
+    std::optional<DimSymbol> name = resolveNamed(written[i]).asSymbol();
     if (name && !isKnownSymbol(*name) && !found.contains(*name)) {
       found.emplace(*name, dim);
       continue;
@@ -140,6 +141,14 @@ void FunctionDims::insertChecks() {
       break;
     }
   }
+  for (size_t i = parameterChecks_.size(); i-- > 0;) {
+    auto& [body, check] = parameterChecks_[i];
+    const SourceLocation location = function_.location;
+    const ir::VarId var =
+        function_.addVar({.name = "check", .type = module_.module().types.unit(), .location = location});
+    std::vector<ir::Binding>& bindings = function_.block(body).bindings;
+    bindings.insert(bindings.begin(), {var, ir::MakeTuple{}, location, {std::move(check)}});
+  }
   if (function_.declaredResult != nullptr)
     checkResult(function_.body, function_.declaredResult, fmt::format("the result of @{}", function_.name),
                 function_.location, isCertain_);
@@ -151,6 +160,15 @@ void FunctionDims::insertChecks() {
                     false);
     }
   }
+  // From here on names that stood for something are what they stood for.
+  for (ir::Block& block : function_.blocks)
+    for (ir::Binding& binding : block.bindings)
+      if (ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs); lambda && lambda->declaredResult)
+        lambda->declaredResult =
+            module_.module().types.substituteDims(lambda->declaredResult, [&](DimSymbol symbol) {
+              auto known = named_.find(symbol);
+              return known == named_.end() ? std::nullopt : std::optional(known->second);
+            });
 }
 
 }  // namespace baton::types

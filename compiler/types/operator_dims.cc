@@ -36,6 +36,7 @@ Fact OperatorDims::run() {
   if (!results.has_value()) {
     // What it would have been does not matter: it is never computed.
     function_.reportFailure(binding_, results.error().message(), blamed_);
+    function_.failsHere(binding_.var);
     return function_.readable(binding_.var, shape);
   }
   std::vector<DimExpr> dims;

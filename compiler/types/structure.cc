@@ -6,6 +6,17 @@
 
 namespace baton::types {
 
+namespace {
+
+/// Where the result of a block is made; a variable that has been there before tells nothing.
+SourceLocation resultLocation(const ir::Function& function, ir::BlockId id, SourceLocation otherwise) {
+  const ir::Block& block = function.block(id);
+  const bool isMade = !block.bindings.empty() && block.result == ir::Atom(block.bindings.back().var);
+  return isMade && block.bindings.back().location.isKnown() ? block.bindings.back().location : otherwise;
+}
+
+}  // namespace
+
 Structure::Structure(ir::Module& module, frontend::Diagnostics& diagnostics)
     : module_(module), diagnostics_(diagnostics), terms_(module) {
   terms_.setBindHook([this](Term from, Term) {
@@ -90,7 +101,7 @@ void Structure::inferBody(uint32_t index) {
   ir::walk(*function_, function_->body, callbacks);
   const ir::Block& body = function_->block(function_->body);
   Term result = operand(body.result, {function_->body, Occurrence::kResult, 0});
-  require(result, functions_[index].result, function_->location,
+  require(result, functions_[index].result, resultLocation(*function_, function_->body, function_->location),
           fmt::format("the result of @{}", function_->name));
   drain();
 }
@@ -290,7 +301,8 @@ void Structure::finishBinding(ir::BlockId block, uint32_t index) {
   } else if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
     Term result = resultOf(lambda->body);
     if (terms_.kind(var) == TermKind::Function)
-      require(result, terms_.children(var).back(), binding.location, "the result of the function");
+      require(result, terms_.children(var).back(), resultLocation(*function_, lambda->body, binding.location),
+              "the result of the function");
     if (!lambda->generics.empty()) polymorphic_.emplace(binding.var, lambda);
   }
 }

@@ -1,8 +1,9 @@
 """Limits of one run, and programs that have none of their own: exit codes 4 and 5, never a signal."""
+import subprocess
 import time
 import unittest
 
-from support import DEADLINE, FAILURE, LIMIT, OK, CommandTest
+from support import BIN, DEADLINE, FAILURE, LIMIT, OK, CommandTest
 
 PROGRAM = """
 import "prelude"
@@ -75,6 +76,22 @@ class Limits(CommandTest):
 
     def test_memory_of_the_machine(self):
         self.call(LIMIT, "list", "i64=1000000000", prefix=("sh", "-c", 'ulimit -v 400000; exec "$@"', "sh"), stderr="memory")
+
+    def test_memory_of_the_compiler(self):
+        # LLVM cannot be asked to survive this; the command can.
+        codes = set()
+        least = 150_000
+        for kilobytes in range(least, 320_000, 10_000):
+            result = subprocess.run(["sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", str(BIN / "vm-compile"),
+                                     "m3.relay", "-o", "small.vmexe"], cwd=self.work, capture_output=True, text=True)
+            if result.returncode == 127:  # not even the libraries fit
+                continue
+            codes.add(result.returncode)
+            # LLVM may notice first, and calls abort().
+            self.assertIn(result.returncode, (OK, LIMIT, 70), f"{kilobytes}: {result.stderr}")
+            if result.returncode == LIMIT:
+                self.assertIn("out of memory", result.stderr)
+        self.assertIn(OK, codes)
 
     def test_deadline(self):
         start = time.monotonic()

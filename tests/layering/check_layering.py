@@ -4,6 +4,7 @@
   check_layering.py rooms SOURCE_ROOT           includes follow rooms.json, which has no circle
   check_layering.py headers SOURCE_ROOT BUILD   every header compiles on its own
   check_layering.py links COMMAND...            no LLVM among the shared libraries of these
+  check_layering.py readmes SOURCE_ROOT         folders with sources have a README of one screen
 """
 import concurrent.futures
 import json
@@ -159,12 +160,38 @@ def check_links(commands):
     return problems
 
 
+SOURCES = (".h", ".hpp", ".cc", ".c", ".td", ".py", ".cmake", ".relay", "CMakeLists.txt")
+SCREEN_LINES = 45
+
+
+def check_readmes(root):
+    problems = []
+    for folder, folders, files in os.walk(root):
+        relative = os.path.relpath(folder, root)
+        depth = 0 if relative == "." else relative.count(os.sep) + 1
+        folders[:] = [] if depth >= 2 else sorted(f for f in folders if not f.startswith(".") and f != "build")
+        if depth == 0 or not any(f.endswith(SOURCES) for f in files):
+            continue
+        readme = pathlib.Path(folder, "README.md")
+        if not readme.is_file():
+            problems.append(f"{relative}: has sources and no README.md")
+            continue
+        lines = readme.read_text().splitlines()
+        if not lines or not lines[0].startswith("# "):
+            problems.append(f"{relative}/README.md: the first line is no title")
+        if len(lines) > SCREEN_LINES:
+            problems.append(f"{relative}/README.md: {len(lines)} lines, a screen has {SCREEN_LINES}")
+    return problems
+
+
 def main():
     what = sys.argv[1]
     if what == "rooms":
         problems = check_rooms(sys.argv[2])
     elif what == "headers":
         problems = check_headers(sys.argv[2], sys.argv[3])
+    elif what == "readmes":
+        problems = check_readmes(sys.argv[2])
     else:
         problems = check_links(sys.argv[2:])
     for problem in problems:

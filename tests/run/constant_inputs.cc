@@ -56,6 +56,14 @@ class Maker {
                             {.name = "t", .type = module_.types.tuple(std::move(types))},
                             ir::MakeTuple{std::move(children)});
     }
+    // Names of the callee's extents mean nothing here.
+    type = module_.types.rewrite(type, [&](ir::TypeRef leaf) -> ir::TypeRef {
+      if (!leaf->isTensor()) return leaf;
+      std::vector<DimExpr> dims(leaf->dims().begin(), leaf->dims().end());
+      for (DimExpr& dim : dims)
+        if (!dim.isConstant()) dim = DimExpr::symbol(ir::kAnyDim);
+      return module_.types.tensor(leaf->dtype(), std::move(dims));
+    });
     return passes::append(function_, function_.body, {.name = "d", .type = type},
                           ir::Construct{value.constructor(), std::move(children)});
   }

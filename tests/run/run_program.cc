@@ -275,12 +275,19 @@ void ProgramRunner::checkCompiled(const Run& run, const Outcome& oracle) {
       continue;
     }
     const CompiledProgram& program = at->second.assume_value();
-    checkSame(run, where, oracle, outcome(runCompiled(program, run.entry, inputs, false)));
+    auto check = [&](const std::string& how, const Outcome& found) {
+      checkSame(run, how, oracle, found);
+      // What a program says that fails is used, so it fails in every form.
+      if (run.fails && found.value)
+        fail(run, how, fmt::format("expected a failure, found {}", formatValue(*found.value, 64)));
+      if (run.fails && !found.value && found.code == ErrorCode::InvalidArgument &&
+          found.error.find(run.message) == std::string::npos)
+        fail(run, how, fmt::format("expected an error with '{}', found {}", run.message, found.error));
+    };
+    check(where, outcome(runCompiled(program, run.entry, inputs, false)));
     if (level != 3) continue;
-    checkSame(run, where + ", kernels interpreted", oracle,
-              outcome(runCompiled(program, run.entry, inputs, true)));
-    checkSame(run, where + ", in a new process", oracle,
-              outcome(runInNewProcess(self_, program, run.entry, inputs)));
+    check(where + ", kernels interpreted", outcome(runCompiled(program, run.entry, inputs, true)));
+    check(where + ", in a new process", outcome(runInNewProcess(self_, program, run.entry, inputs)));
   }
 }
 

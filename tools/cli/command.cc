@@ -7,10 +7,12 @@
 #include <cstring>
 #include <iostream>
 #include <new>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "tools/cli/version.h"
 
@@ -23,6 +25,12 @@ std::string environmentName(const std::string& command, const std::string& optio
   std::string name = command + "_" + option;
   for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
+}
+
+/// Without another request for memory, as from a signal's handler.
+[[noreturn]] void exitNow(std::string_view message, ExitCode code) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, message.data(), message.size());
+  ::_exit(code);
 }
 
 }  // namespace
@@ -47,6 +55,8 @@ int Command::run(int argc, char** argv, const std::function<Result<int>()>& body
   // a file larger than the user may have.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+  // A failed check of ours or of a library's has said why.
+  std::signal(SIGABRT, [](int) { exitNow("internal error\n", kExitInternal); });
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& done) {
@@ -89,6 +99,10 @@ int Command::fail(const Error& error) const {
 
 int Command::outputFailed(const std::string& reason) const {
   return fail(Error(ErrorCode::Io, "cannot write standard output: " + reason));
+}
+
+void exitWhenOutOfMemory() {
+  std::set_new_handler([] { exitNow("out of memory: the machine refused memory\n", kExitLimit); });
 }
 
 void printLine(std::FILE* file, const std::string& text) { std::fputs((text + '\n').c_str(), file); }

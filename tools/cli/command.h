@@ -31,6 +31,10 @@ T orUsageError(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return std::move(result).assume_value();
 }
 
+/// For commands over libraries that do not survive an exception (LLVM): a refused request for
+/// memory ends the process with a message and kExitLimit, before anything is unwound.
+void exitWhenOutOfMemory();
+
 /// A command under construction: add options to `app`, then run().
 class Command {
  public:

@@ -88,7 +88,9 @@ Result<int> run(const CompileCommandOptions& command) {
   const baton_compile_status status = baton_compile(&source, &options, &result);
   const std::unique_ptr<baton_compilation, void (*)(baton_compilation*)> owner(result,
                                                                                baton_compilation_release);
-  report(result);
+  if (result != nullptr) report(result);
+  if (status == BATON_COMPILE_OUT_OF_MEMORY)
+    return Error(ErrorCode::OutOfMemory, "the machine refused memory");
   if (status != BATON_COMPILE_OK) return exitCodeOf(status);
   size_t size = 0;
   const void* bytes = baton_compilation_output(result, &size);
@@ -108,5 +110,6 @@ int main(int argc, char** argv) {
                                 "  vm-compile model.relay --emit lir -O0");
   baton::tools::CompileCommandOptions options;
   baton::tools::addOptions(command, options);
+  baton::tools::exitWhenOutOfMemory();
   return command.run(argc, argv, [&] { return baton::tools::run(options); });
 }

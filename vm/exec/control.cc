@@ -2,25 +2,33 @@
 
 #include <fmt/format.h>
 #include <boost/container/small_vector.hpp>
+#include <new>
 
 #include "vm/message.h"
 
 namespace baton::vm {
 
 bool failMessage(Machine& m, uint32_t message, bytecode::OperandList<ScalarOperand> values,
-                 const uint64_t* s) {
+                 const uint64_t* s) try {
   boost::container::small_vector<uint64_t, 8> found;
   for (uint32_t i = 0; i < values.size(); ++i) found.push_back(s[values[i].index()]);
   return m.failProgram(formatMessage(m.program->messages[message], {found.data(), found.size()}));
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool failTag(Machine& m, uint32_t found, uint32_t expected) {
+bool failTag(Machine& m, uint32_t found, uint32_t expected) try {
   return m.failProgram(fmt::format("the value has constructor {}, expected constructor {}", found, expected));
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-const uint64_t* stopAtCall(Machine& m, int64_t fuel) {
+const uint64_t* stopAtCall(Machine& m, int64_t fuel) try {
   if (fuel >= 0 && m.interrupt.load(std::memory_order_relaxed) == 0)
     m.fail(ErrorCode::LimitReached, fmt::format("call depth limit reached: {} frames allowed", m.depthLimit));
+  return nullptr;
+} catch (const std::bad_alloc&) {
+  m.lackMemory();
   return nullptr;
 }
 
@@ -29,9 +37,13 @@ bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t* s, Object** 
   const auto push = [&](StackBank& bank, uint64_t words) {
     const StackBank& other = &bank == &m.scalarStack ? m.referenceStack : m.scalarStack;
     const uint64_t used = other.totalBytes();
-    Result<void> pushed = bank.push(words, m.stackLimitBytes > used ? m.stackLimitBytes - used : 0);
-    if (!pushed.has_value()) m.fail(std::move(pushed).assume_error());
-    return pushed.has_value();
+    try {
+      Result<void> pushed = bank.push(words, m.stackLimitBytes > used ? m.stackLimitBytes - used : 0);
+      if (!pushed.has_value()) m.fail(std::move(pushed).assume_error());
+      return pushed.has_value();
+    } catch (const std::bad_alloc&) {
+      return m.lackMemory();
+    }
   };
   const bool needsScalars = s + callee.scalarNeed > m.scalarEnd;
   const bool needsReferences = r + callee.referenceNeed > m.referenceEnd;
@@ -125,13 +137,8 @@ Result<void> Machine::enterOutermost(const FunctionCode& function) {
   return success();
 }
 
-void Machine::discardStack() {
-  scalarStack.discard();
-  referenceStack.discard();
-  scalars = nullptr;
-  references = nullptr;
-  pc = nullptr;
-  depth = 0;
+bool Machine::failAllocation() try { return fail(heap->takeFailure()); } catch (const std::bad_alloc&) {
+  return lackMemory();
 }
 
 void Machine::unwind() {

@@ -1,4 +1,5 @@
 #include <boost/container/small_vector.hpp>
+#include <new>
 
 #include "vm/exec/frame.h"
 #include "vm/exec/out_of_line.h"
@@ -27,7 +28,7 @@ struct Room {
 
 }  // namespace
 
-int64_t callKernel(bytecode::CallKernel v, Machine& m, uint64_t* s, Object** r, int64_t fuel) {
+int64_t callKernel(bytecode::CallKernel v, Machine& m, uint64_t* s, Object** r, int64_t fuel) try {
   if (m.interrupt.load(std::memory_order_relaxed) != 0) [[unlikely]]
     return -1;
   const uint32_t kernel = v.kernel().value();
@@ -65,6 +66,9 @@ int64_t callKernel(bytecode::CallKernel v, Machine& m, uint64_t* s, Object** r, 
   for (uint32_t i = 0; i < inputs.size(); ++i) drop(inputs[i]);
   for (uint32_t i = 0; i < outputs.size(); ++i) drop(outputs[i]);
   return fuel - left;
+} catch (const std::bad_alloc&) {
+  m.lackMemory();
+  return -1;
 }
 
 }  // namespace baton::vm

@@ -1,5 +1,6 @@
 // What bodies of instructions leave to functions: the rare, the long, and everything that
-// makes a message. They return false, or null, after recording an error in the machine.
+// makes a message. They return false, or null, after recording an error in the machine. None lets
+// an exception out: the loop's registers would be lost with it, and with them what frames hold.
 #pragma once
 
 #include <cstdint>

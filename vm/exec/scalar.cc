@@ -1,6 +1,7 @@
 #include "vm/exec/scalar.h"
 
 #include <fmt/format.h>
+#include <new>
 
 #include "vm/message.h"
 
@@ -24,15 +25,19 @@ uint64_t bitcastScalar(uint64_t bits, DType from, DType to) {
   return loadScalar(storage, to);
 }
 
-bool failExtent(Machine& m, const char* operation, int64_t a, int64_t b) {
+bool failExtent(Machine& m, const char* operation, int64_t a, int64_t b) try {
   return m.failProgram(
       fmt::format("extent out of range: {} {} {} is negative or exceeds 64 bits", a, operation, b));
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool failDivision(Machine& m, DType type, uint64_t a, uint64_t b) {
+bool failDivision(Machine& m, DType type, uint64_t a, uint64_t b) try {
   if (b == 0) return m.failProgram(fmt::format("integer division by zero: {} / 0", formatScalar(type, a)));
   return m.failProgram(fmt::format("integer division overflows {}: {} / {}", dtypeName(type),
                                    formatScalar(type, a), formatScalar(type, b)));
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
 }  // namespace baton::vm

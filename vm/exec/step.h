@@ -41,7 +41,7 @@ BATON_EXEC Stop leaveLoop(Machine& machine, const Frame& f, const uint64_t* pc) 
   machine.scalars = f.s;
   machine.references = f.r;
   machine.fuel = f.fuel;
-  if (machine.error) return Stop::Failed;
+  if (machine.error || machine.lacksMemory) return Stop::Failed;
   if (machine.hasFinished) return Stop::Finished;
   ++machine.fuel;  // of the instruction that was not executed
   return Stop::Poll;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include <fmt/format.h>
 
@@ -114,16 +115,18 @@ Tensor* writable(Machine& m, Tensor* target) {
 
 }  // namespace
 
-bool allocTensor(bytecode::AllocTensor v, Machine& m, const uint64_t* s, Object** r) {
+bool allocTensor(bytecode::AllocTensor v, Machine& m, const uint64_t* s, Object** r) try {
   Shape shape;
   if (!readShape(shape, m, v.extents(), s, v.dtype())) return false;
   Tensor* tensor = m.heap->allocateTensor(v.dtype(), v.device(), shape.span(), shape.sizeBytes);
   if (!tensor) return m.failAllocation();
   define(r, v.dst(), tensor);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool allocStorage(bytecode::AllocStorage v, Machine& m, const uint64_t* s, Object** r) {
+bool allocStorage(bytecode::AllocStorage v, Machine& m, const uint64_t* s, Object** r) try {
   const auto size = static_cast<int64_t>(s[v.sizeBytes().index()]);
   if (size < 0) return m.failProgram(fmt::format("a storage cannot have {} bytes", size));
   if (v.alignmentLog2() > 20)
@@ -132,9 +135,11 @@ bool allocStorage(bytecode::AllocStorage v, Machine& m, const uint64_t* s, Objec
   if (!storage) return m.failAllocation();
   define(r, v.dst(), storage);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool tensorAt(bytecode::TensorAt v, Machine& m, const uint64_t* s, Object** r) {
+bool tensorAt(bytecode::TensorAt v, Machine& m, const uint64_t* s, Object** r) try {
   Shape shape;
   if (!readShape(shape, m, v.extents(), s, v.dtype())) return false;
   Storage* storage = asStorage(r[v.storage().index()]);
@@ -152,9 +157,11 @@ bool tensorAt(bytecode::TensorAt v, Machine& m, const uint64_t* s, Object** r) {
   take(r, v.storage());
   define(r, v.dst(), tensor);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool allocReuse(bytecode::AllocReuse v, Machine& m, const uint64_t* s, Object** r) {
+bool allocReuse(bytecode::AllocReuse v, Machine& m, const uint64_t* s, Object** r) try {
   Shape shape;
   if (!readShape(shape, m, v.extents(), s, v.dtype())) return false;
   Tensor* source = asTensor(r[v.source().index()]);
@@ -181,9 +188,11 @@ bool allocReuse(bytecode::AllocReuse v, Machine& m, const uint64_t* s, Object** 
   }
   define(r, v.dst(), tensor);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool expectTensor(bytecode::ExpectTensor v, Machine& m, const uint64_t* s, Object** r) {
+bool expectTensor(bytecode::ExpectTensor v, Machine& m, const uint64_t* s, Object** r) try {
   Object* object = r[v.tensor().index()];
   const Tensor* tensor = asTensor(object);
   const Extents expected = v.extents();
@@ -208,9 +217,11 @@ bool expectTensor(bytecode::ExpectTensor v, Machine& m, const uint64_t* s, Objec
     m.heap->release(object);
   }
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool reshape(bytecode::Reshape v, Machine& m, const uint64_t* s, Object** r) {
+bool reshape(bytecode::Reshape v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* source = asTensor(r[v.source().index()]);
   Shape shape;
   if (!readShape(shape, m, v.extents(), s, source->dtype())) return false;
@@ -223,9 +234,11 @@ bool reshape(bytecode::Reshape v, Machine& m, const uint64_t* s, Object** r) {
   std::copy_n(shape.extents, shape.rank, view->extents());
   define(r, v.dst(), view);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool sliceOuter(bytecode::SliceOuter v, Machine& m, const uint64_t* s, Object** r) {
+bool sliceOuter(bytecode::SliceOuter v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* source = asTensor(r[v.source().index()]);
   const auto start = static_cast<int64_t>(s[v.start().index()]);
   const auto count = static_cast<int64_t>(s[v.count().index()]);
@@ -244,9 +257,11 @@ bool sliceOuter(bytecode::SliceOuter v, Machine& m, const uint64_t* s, Object** 
   std::copy_n(extents, rank, view->extents());
   define(r, v.dst(), view);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool indexOuter(bytecode::IndexOuter v, Machine& m, const uint64_t* s, Object** r) {
+bool indexOuter(bytecode::IndexOuter v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* source = asTensor(r[v.source().index()]);
   const auto index = static_cast<int64_t>(s[v.index().index()]);
   const int64_t extent = source->extents()[0];
@@ -261,9 +276,11 @@ bool indexOuter(bytecode::IndexOuter v, Machine& m, const uint64_t* s, Object** 
   std::copy_n(extents, rank, view->extents());
   define(r, v.dst(), view);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool storeOuter(bytecode::StoreOuter v, Machine& m, const uint64_t* s, Object** r) {
+bool storeOuter(bytecode::StoreOuter v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* target = asTensor(r[v.target().index()]);
   Object* rowObject = r[v.row().index()];
   const Tensor* row = asTensor(rowObject);
@@ -282,9 +299,11 @@ bool storeOuter(bytecode::StoreOuter v, Machine& m, const uint64_t* s, Object** 
   }
   define(r, v.dst(), target);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool storeOuterScalar(bytecode::StoreOuterScalar v, Machine& m, const uint64_t* s, Object** r) {
+bool storeOuterScalar(bytecode::StoreOuterScalar v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* target = asTensor(r[v.target().index()]);
   const auto index = static_cast<int64_t>(s[v.index().index()]);
   if (index < 0 || index >= target->extents()[0]) return failIndex(m, "index", index, target->extents()[0]);
@@ -293,9 +312,11 @@ bool storeOuterScalar(bytecode::StoreOuterScalar v, Machine& m, const uint64_t* 
   storeScalar(target->data + index * sizeBytes(target->dtype()), target->dtype(), s[v.value().index()]);
   define(r, v.dst(), target);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool extendOuter(bytecode::ExtendOuter v, Machine& m, const uint64_t* s, Object** r) {
+bool extendOuter(bytecode::ExtendOuter v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* source = asTensor(r[v.source().index()]);
   const auto extent = static_cast<int64_t>(s[v.extent().index()]);
   int64_t extents[kMaxRank];
@@ -329,9 +350,11 @@ bool extendOuter(bytecode::ExtendOuter v, Machine& m, const uint64_t* s, Object*
   m.heap->release(source);
   define(r, v.dst(), copy);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool loadScalarFrom(bytecode::LoadScalar v, Machine& m, uint64_t* s, Object** r) {
+bool loadScalarFrom(bytecode::LoadScalar v, Machine& m, uint64_t* s, Object** r) try {
   Object* object = r[v.tensor().index()];
   const Tensor* tensor = asTensor(object);
   const Extents indices = v.indices();
@@ -348,14 +371,18 @@ bool loadScalarFrom(bytecode::LoadScalar v, Machine& m, uint64_t* s, Object** r)
     m.heap->release(object);
   }
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
-bool boxScalar(bytecode::BoxScalar v, Machine& m, const uint64_t* s, Object** r) {
+bool boxScalar(bytecode::BoxScalar v, Machine& m, const uint64_t* s, Object** r) try {
   Tensor* tensor = m.heap->allocateTensor(v.dtype(), 0, {}, static_cast<uint64_t>(sizeBytes(v.dtype())));
   if (!tensor) return m.failAllocation();
   storeScalar(tensor->data, v.dtype(), s[v.value().index()]);
   define(r, v.dst(), tensor);
   return true;
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
 }
 
 }  // namespace baton::vm

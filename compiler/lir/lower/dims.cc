@@ -9,6 +9,22 @@
 
 namespace baton::lir {
 
+/// Whether an extent in a tuple, or in tuples in it, is a symbol that has no value yet.
+bool FunctionLowering::tellsSymbols(ir::TypeRef tuple) const {
+  std::vector<ir::TypeRef> work{tuple};
+  while (!work.empty()) {
+    const ir::TypeRef type = work.back();
+    work.pop_back();
+    if (type->isTuple()) work.insert(work.end(), type->elements().begin(), type->elements().end());
+    if (!type->isTensor()) continue;
+    for (const DimExpr& dim : type->dims()) {
+      const std::optional<DimSymbol> symbol = dim.asSymbol();
+      if (symbol && !isKnown(*symbol)) return true;
+    }
+  }
+  return false;
+}
+
 void FunctionLowering::learnSymbols(ir::TypeRef root, Value rootValue) {
   // Reading every extent costs nothing in the end: what nobody uses is removed.
   constexpr size_t kMaxVisited = 256;
@@ -18,6 +34,9 @@ void FunctionLowering::learnSymbols(ir::TypeRef root, Value rootValue) {
     work.pop_back();
     if (type->isTuple() && value.form == Value::Form::Tuple) {
       const std::vector<Value> elements = tuples_[value.index].elements;
+      for (size_t i = elements.size(); i-- > 0;) work.emplace_back(type->elements()[i], elements[i]);
+    } else if (type->isTuple() && value.form == Value::Form::Register && tellsSymbols(type)) {
+      const std::vector<Value> elements = elementsOf(value, type);
       for (size_t i = elements.size(); i-- > 0;) work.emplace_back(type->elements()[i], elements[i]);
     } else if (type->isTensor() && value.form == Value::Form::Register) {
       for (size_t axis = 0; axis < type->dims().size(); ++axis) {

@@ -85,6 +85,7 @@ class FunctionLowering {
 
   //===-- Dims (dims.cc) -----------------------------------------------------===//
 
+  bool tellsSymbols(ir::TypeRef tuple) const;
   void learnSymbols(ir::TypeRef type, Value value);
   void learnElements(ir::VarId var, Value value);
   bool isKnown(DimSymbol symbol) const { return symbols_.find(symbol) != nullptr; }

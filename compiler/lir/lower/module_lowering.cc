@@ -62,8 +62,12 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
   entry.documentation = function.doc;
   std::unordered_map<DimSymbol, DimSymbol> numbers;
   const auto number = [&](DimSymbol symbol) {
-    const auto [found, isNew] =
-        numbers.try_emplace(symbol, DimSymbol(static_cast<uint32_t>(entry.symbols.size())));
+    const DimSymbol next(static_cast<uint32_t>(entry.symbols.size()));
+    if (symbol == ir::kAnyDim) {
+      entry.symbols.push_back("?");
+      return next;
+    }
+    const auto [found, isNew] = numbers.try_emplace(symbol, next);
     if (isNew) {
       const bool isNamed =
           symbol.value() < source.dimSymbols.size() && !source.dimSymbols.name(symbol).empty();
@@ -74,6 +78,7 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
   const auto mapped = [&](const DimExpr& expr) {
     return expr.substitute([&](DimSymbol symbol) { return std::optional(DimExpr::symbol(number(symbol))); });
   };
+  TypeLowering::EntryTypes entryTypes{entry, number};
   const auto isCell = [](ir::TypeRef type) { return type->isRef(); };
   for (size_t i = 0; i < function.params.size(); ++i) {
     const ir::VarInfo& param = function.var(function.params[i]);
@@ -81,14 +86,14 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
       return Error(ErrorCode::CompileError,
                    fmt::format("@{}: a ref cannot be a parameter of an exported function", function.name));
     entry.parameters.push_back({i < function.entryNames.size() ? function.entryNames[i] : param.name,
-                                types.valueType(param.type, number)});
+                                types.entryType(param.type, entryTypes)});
   }
   if (isCell(function.result))
     return Error(ErrorCode::CompileError,
                  fmt::format("@{}: a ref cannot be the result of an exported function", function.name));
   for (const DimConstraint& constraint : function.where)
     entry.constraints.push_back({mapped(constraint.lhs), constraint.relation, mapped(constraint.rhs)});
-  entry.result = types.valueType(function.result, number);
+  entry.result = types.entryType(function.result, entryTypes);
   entry.resultIsSplit = function.result->isTuple();
   entry.peakMemory.reason = "memory is not planned";
   entry.function = functionOf(id);
@@ -100,8 +105,7 @@ Result<void> ModuleLowering::run(SourceLocation* where) {
   for (const ir::SourceFile& file : source.sources) module.files.push_back(file.name);
   for (uint32_t i = 0; i < source.functions.size(); ++i) {
     if (!source.functions[i].isExported) continue;
-    *where = source.functions[i].location;
-    BATON_TRY(addEntryPoint(ir::GlobalId(i)));
+    functionOf(ir::GlobalId(i));
   }
   while (!pending_.empty()) {
     const PendingFunction pending = std::move(pending_.front());
@@ -113,6 +117,11 @@ Result<void> ModuleLowering::run(SourceLocation* where) {
     return result;
   }
   types.finish();
+  for (uint32_t i = 0; i < source.functions.size(); ++i) {
+    if (!source.functions[i].isExported) continue;
+    *where = source.functions[i].location;
+    BATON_TRY(addEntryPoint(ir::GlobalId(i)));
+  }
   return success();
 }
 

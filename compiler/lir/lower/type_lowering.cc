@@ -1,6 +1,7 @@
 #include "compiler/lir/lower/type_lowering.h"
 
 #include <optional>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,10 @@ namespace baton::lir {
 namespace {
 
 DimExpr anyDim() { return DimExpr::symbol(ir::kAnyDim); }
+
+std::string numberOrUnknown(const DimExpr& dim) {
+  return dim.isConstant() ? std::to_string(*dim.asConstant()) : "?";
+}
 
 }  // namespace
 
@@ -182,7 +187,7 @@ void TypeLowering::see(ir::TypeRef root) {
 
 void TypeLowering::define(TypeIndex index, ir::TypeRef erased) {
   bytecode::TypeDef definition;
-  definition.name = nameOf(erased);
+  definition.name = nameOf(erased, numberOrUnknown);
   definition.isTuple = erased->isTuple();
   const std::vector<std::vector<ir::TypeRef>> fields = constructorFields(erased);
   for (uint32_t tag = 0; tag < fields.size(); ++tag) {
@@ -238,7 +243,7 @@ void TypeLowering::finish() {
   for (uint32_t index = 0; index < uses_.size(); ++index) {
     std::vector<bytecode::Constructor>& constructors = module_.tables.types[index].constructors;
     bool isFirst = true;
-    if (uses_[index].size() == 1) module_.tables.types[index].name = nameOf(uses_[index][0]);
+    if (uses_[index].size() == 1) module_.tables.types[index].name = nameOf(uses_[index][0], numberOrUnknown);
     for (ir::TypeRef use : uses_[index]) {
       const std::vector<std::vector<ir::TypeRef>> fields = constructorFields(use);
       for (size_t tag = 0; tag < fields.size(); ++tag)
@@ -265,7 +270,71 @@ void TypeLowering::finish() {
   }
 }
 
-std::string TypeLowering::nameOf(ir::TypeRef type, int depth) {
+/// Whether somewhere in data of this type an extent is known that its definition leaves open.
+bool TypeLowering::needsView(ir::TypeRef root) {
+  std::vector<ir::TypeRef> work{root};
+  std::unordered_set<ir::TypeRef> seen;
+  while (!work.empty()) {
+    const ir::TypeRef type = work.back();
+    work.pop_back();
+    if (!(type->isTuple() || type->isAdt()) || !seen.insert(type).second) continue;
+    const bytecode::TypeDef& definition = module_.tables.types[kindOf(type).index];
+    const std::vector<std::vector<ir::TypeRef>> fields = constructorFields(type);
+    for (size_t tag = 0; tag < fields.size(); ++tag)
+      for (size_t f = 0; f < fields[tag].size(); ++f) {
+        if (!fields[tag][f]->isTensor()) {
+          work.push_back(fields[tag][f]);
+          continue;
+        }
+        const std::vector<DimExpr>& extents = definition.constructors[tag].fields[f].type.extents;
+        for (size_t axis = 0; axis < extents.size(); ++axis) {
+          const DimExpr& dim = fields[tag][f]->dims()[axis];
+          if (dim != anyDim() && !(dim.isConstant() && dim == extents[axis])) return true;
+        }
+      }
+  }
+  return false;
+}
+
+bytecode::ValueType TypeLowering::entryType(ir::TypeRef root, EntryTypes& types) {
+  // An extent that may be anything is a symbol of its own each time.
+  const auto number = [&](const DimExpr& dim) {
+    return dim.substitute([&](DimSymbol s) { return std::optional(DimExpr::symbol(types.symbol(s))); });
+  };
+  const DimPrinter dimText = [&](const DimExpr& dim) {
+    return dim.print([&](DimSymbol s) -> std::string {
+      return s == ir::kAnyDim ? "?" : types.entry.symbols[types.symbol(s).value()];
+    });
+  };
+  std::deque<ir::TypeRef> undone;
+  const auto typeOf = [&](ir::TypeRef type) {
+    bytecode::ValueType result = valueType(type, [](DimSymbol symbol) { return symbol; });
+    for (DimExpr& extent : result.extents) extent = number(extent);
+    if (!(type->isTuple() || type->isAdt()) || !needsView(type)) return result;
+    const auto [found, isNew] =
+        types.views.try_emplace(type, static_cast<uint32_t>(types.entry.views.size()));
+    if (isNew) {
+      types.entry.views.push_back({nameOf(type, dimText), result.type, {}});
+      undone.push_back(type);
+    }
+    result.view = found->second;
+    return result;
+  };
+  const bytecode::ValueType result = typeOf(root);
+  while (!undone.empty()) {
+    const ir::TypeRef type = undone.front();
+    undone.pop_front();
+    std::vector<std::vector<bytecode::ValueType>> fields;
+    for (const std::vector<ir::TypeRef>& constructor : constructorFields(type)) {
+      fields.emplace_back();
+      for (ir::TypeRef field : constructor) fields.back().push_back(typeOf(field));
+    }
+    types.entry.views[types.views.at(type)].fields = std::move(fields);
+  }
+  return result;
+}
+
+std::string TypeLowering::nameOf(ir::TypeRef type, const DimPrinter& dimText, int depth) {
   constexpr int kMaxDepth = 8;
   constexpr size_t kMaxElements = 16;
   if (depth > kMaxDepth) return "...";
@@ -274,7 +343,7 @@ std::string TypeLowering::nameOf(ir::TypeRef type, int depth) {
     for (size_t i = 0; i < elements.size(); ++i) {
       if (i != 0) text += ", ";
       if (i == kMaxElements) return text + "...";
-      text += nameOf(elements[i], depth + 1);
+      text += nameOf(elements[i], dimText, depth + 1);
     }
     return text;
   };
@@ -282,20 +351,19 @@ std::string TypeLowering::nameOf(ir::TypeRef type, int depth) {
     case ir::TypeKind::Tensor: {
       if (type->isScalar()) return std::string(dtypeName(type->dtype()));
       std::string dims;
-      for (const DimExpr& dim : type->dims())
-        dims += (dims.empty() ? "" : ", ") + (dim.isConstant() ? std::to_string(*dim.asConstant()) : "?");
+      for (const DimExpr& dim : type->dims()) dims += (dims.empty() ? "" : ", ") + dimText(dim);
       return fmt::format("Tensor[({}{}), {}]", dims, type->dims().size() == 1 ? "," : "",
                          dtypeName(type->dtype()));
     }
     case ir::TypeKind::Tuple:
       return fmt::format("({}{})", list(type->elements()), type->elements().size() == 1 ? "," : "");
     case ir::TypeKind::Function:
-      return fmt::format("fn ({}) -> {}", list(type->elements()), nameOf(type->result(), depth + 1));
+      return fmt::format("fn ({}) -> {}", list(type->elements()), nameOf(type->result(), dimText, depth + 1));
     case ir::TypeKind::Adt: {
       const std::string& name = source_.typeDef(type->definition()).name;
       return type->elements().empty() ? name : fmt::format("{}[{}]", name, list(type->elements()));
     }
-    case ir::TypeKind::Ref: return fmt::format("ref({})", nameOf(type->pointee(), depth + 1));
+    case ir::TypeKind::Ref: return fmt::format("ref({})", nameOf(type->pointee(), dimText, depth + 1));
     case ir::TypeKind::Var:
     case ir::TypeKind::Hole: break;
   }

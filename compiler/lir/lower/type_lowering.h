@@ -35,8 +35,14 @@ class TypeLowering {
   };
   FieldPlace field(TypeIndex type, uint32_t constructor, size_t index) const;
 
-  /// The type as users see it. `symbol` numbers the symbols of tensors that are not inside data.
-  bytecode::ValueType valueType(ir::TypeRef type, const std::function<DimSymbol(DimSymbol)>& symbol);
+  /// The symbols and views of an entry point, as its types need them.
+  struct EntryTypes {
+    bytecode::EntryPoint& entry;
+    std::function<DimSymbol(DimSymbol)> symbol;  ///< to the entry point's numbers
+    std::unordered_map<ir::TypeRef, uint32_t> views{};
+  };
+  /// The type of a parameter or result as users see it; after finish().
+  bytecode::ValueType entryType(ir::TypeRef type, EntryTypes& types);
 
   /// Fills in the extents of fields: those that are the same number in every use of the type.
   void finish();
@@ -57,7 +63,10 @@ class TypeLowering {
   TypeIndex dataType(ir::TypeRef type);
   void define(TypeIndex index, ir::TypeRef erased);
   std::vector<std::vector<ir::TypeRef>> constructorFields(ir::TypeRef type);
-  std::string nameOf(ir::TypeRef type, int depth = 0);
+  bytecode::ValueType valueType(ir::TypeRef type, const std::function<DimSymbol(DimSymbol)>& symbol);
+  bool needsView(ir::TypeRef type);
+  using DimPrinter = std::function<std::string(const DimExpr&)>;
+  std::string nameOf(ir::TypeRef type, const DimPrinter& dimText, int depth = 0);
   void see(ir::TypeRef type);
 
   ir::Module& source_;

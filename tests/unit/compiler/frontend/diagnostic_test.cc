@@ -54,8 +54,9 @@ TEST_CASE("every wrong statement is reported once") {
 TEST_CASE("names are defined once") {
   CHECK(messagesOf(parse("def @f() { 1 }\ndef @f() { 2 }\ntype T { A, A }\ntype T { B }\n"
                          "def @g(%x: int32, %x: int32) { 1 }")) ==
-        Messages{"2:5: @f is defined twice", "4:6: type T is defined twice",
-                 "3:13: constructor A is defined twice", "5:19: parameter %x is defined twice"});
+        Messages{"2:5: @f is defined twice", "1:5: the other definition", "4:6: type T is defined twice",
+                 "3:6: the other definition", "3:13: constructor A is defined twice",
+                 "3:10: the other definition", "5:19: parameter %x is defined twice"});
 }
 
 TEST_CASE("attributes are checked against the operator") {
