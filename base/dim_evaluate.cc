@@ -113,7 +113,13 @@ DimExpr DimExpr::substitute(const std::function<std::optional<DimExpr>(DimSymbol
     }
     sum = sum + product;
   }
-  return sum;
+  if (!sum.isTooLarge() || isTooLarge()) return sum;
+  // Parts of a number may not fit 64 bits where the whole does.
+  const Result<int64_t> number = evaluate([&](DimSymbol symbol) {
+    const std::optional<DimExpr> replacement = f(symbol);
+    return replacement ? replacement->asConstant() : std::nullopt;
+  });
+  return number ? constant(number.assume_value()) : sum;
 }
 
 std::string DimExpr::print(const std::function<std::string(DimSymbol)>& name) const {

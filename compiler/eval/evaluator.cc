@@ -16,8 +16,6 @@ using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
 
-/// An extent that has no value yet.
-constexpr int64_t kUnknown = INT64_MIN;
 /// Frames of the program that an error lists.
 constexpr size_t kMaxTrail = 16;
 
@@ -86,7 +84,7 @@ Error Evaluator::claimError(VarId var, const std::string& what) {
 
 std::optional<int64_t> Evaluator::extent(DimSymbol symbol) {
   const uint32_t slot = frames_.back().code->extentSlot(symbol);
-  if (slot == kNoSlot || extents()[slot] == kUnknown) return std::nullopt;
+  if (slot == kNoSlot) return std::nullopt;
   return extents()[slot];
 }
 
@@ -102,7 +100,7 @@ Result<void> Evaluator::enter(const FunctionCode& code, const Unit& unit, std::v
   BATON_CHECK(arguments.size() == unit.params.size());
   frames_.push_back({&code, &unit, slots_.size(), extents_.size(), positions_.size()});
   slots_.resize(slots_.size() + unit.slotCount);
-  extents_.resize(extents_.size() + code.extentCount(), kUnknown);
+  extents_.resize(extents_.size() + code.extentCount());
   push(unit.body);
   if (closure != nullptr && unit.self != ir::kNoVar) {
     const Object& object = *closure->object();
@@ -180,7 +178,7 @@ Result<void> Evaluator::assign(VarId var, Value value) {
 Result<void> Evaluator::checkClaims(VarId var, const Value& value) {
   const FunctionCode& code = *frames_.back().code;
   const ir::VarInfo& info = code.function().var(var);
-  for (uint32_t slot : code.bindsOf(var)) extents()[slot] = kUnknown;
+  for (uint32_t slot : code.bindsOf(var)) extents()[slot].reset();
   struct Claim {
     const DimExpr* expr;
     int64_t found;
@@ -191,11 +189,11 @@ Result<void> Evaluator::checkClaims(VarId var, const Value& value) {
     if (std::optional<int64_t> constant = expr.asConstant()) {
       if (*constant != found) wrong = fmt::format("an extent or element is {}", found);
     } else if (std::optional<DimSymbol> symbol = expr.asSymbol(); symbol && *symbol != ir::kAnyDim) {
-      int64_t& known = extents()[code.extentSlot(*symbol)];
-      if (known == kUnknown)
+      std::optional<int64_t>& known = extents()[code.extentSlot(*symbol)];
+      if (!known)
         known = found;
       else if (known != found)
-        wrong = fmt::format("where it says {} ({}), found {}", ir::print(module_, expr), known, found);
+        wrong = fmt::format("where it says {} ({}), found {}", ir::print(module_, expr), *known, found);
     } else if (!symbol) {
       later.push_back({&expr, found});
     }

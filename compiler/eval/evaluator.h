@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -84,7 +85,7 @@ class Evaluator {
   Value makeClosure(const ir::Binding& binding, const ir::Lambda& lambda);
   void push(ir::BlockId block) { positions_.push_back({block, 0}); }
 
-  int64_t* extents() { return extents_.data() + frames_.back().extentBase; }
+  std::optional<int64_t>* extents() { return extents_.data() + frames_.back().extentBase; }
   std::optional<int64_t> extent(DimSymbol symbol);
   Result<int64_t> evaluate(const DimExpr& expr);
   Error located(Error error);
@@ -96,7 +97,7 @@ class Evaluator {
   std::unordered_map<ir::ConstantId, Value> constants_;
   std::vector<Frame> frames_;
   std::vector<Value> slots_;
-  std::vector<int64_t> extents_;
+  std::vector<std::optional<int64_t>> extents_;
   std::vector<Position> positions_;
   std::vector<Value> cells_;
   size_t cellsAtLastSweep_ = 0;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,11 +71,11 @@ struct Object {
   enum class Kind : uint8_t { Tensor, Tuple, Data, Closure, Cell };
   Kind kind;
   uint32_t references = 1;
-  HostTensor tensor;               // Tensor
-  ir::ConstructorRef constructor;  // Data
-  CodeId code;                     // Closure
-  std::vector<Value> fields;       // Tuple, Data; Closure: captures; Cell: the content
-  std::vector<int64_t> extents;    // Closure: values of captured symbols
+  HostTensor tensor;                            // Tensor
+  ir::ConstructorRef constructor;               // Data
+  CodeId code;                                  // Closure
+  std::vector<Value> fields;                    // Tuple, Data; Closure: captures; Cell: the content
+  std::vector<std::optional<int64_t>> extents;  // Closure: values of captured symbols, if they have any
 };
 
 /// Equal bit for bit; all NaNs of a dtype are equal. Function values are equal when they are

@@ -214,12 +214,13 @@ std::optional<DimExpr> Parser::parseDimPrimary() {
   if (at(TokenKind::Integer)) {
     const Token& number = take();
     int64_t value = 0;
-    auto [end, failure] = std::from_chars(number.text.data(), number.text.data() + number.text.size(), value);
+    const std::string digits = (isNegative ? "-" : "") + std::string(number.text);
+    auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (failure != std::errc()) {
-      error(number.location, fmt::format("{} does not fit 64 bits", number.text));
+      error(number.location, fmt::format("{} does not fit 64 bits", digits));
       return std::nullopt;
     }
-    return DimExpr::constant(isNegative ? -value : value);
+    return DimExpr::constant(value);
   }
   if (isNegative) {
     std::optional<DimExpr> operand = parseDim(2);

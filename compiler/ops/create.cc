@@ -1,4 +1,5 @@
 // Operators that make tensors from shapes and scalars, and shapes from tensors.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -103,6 +104,92 @@ Result<std::optional<StructureResult>> arangeStructure(const OpCall& call, Struc
   return oneResult(*dtype, 1, length);
 }
 
+namespace {
+
+using Wide = __int128;
+
+DimExpr lesser(DimsContext& context, const DimExpr& a, const DimExpr& b) {
+  if (context.decide(a, Relation::Le, b) == Truth::True) return a;
+  return context.decide(a, Relation::Ge, b) == Truth::True ? b : min(a, b);
+}
+
+DimExpr greater(DimsContext& context, const DimExpr& a, const DimExpr& b) {
+  if (context.decide(a, Relation::Ge, b) == Truth::True) return a;
+  return context.decide(a, Relation::Le, b) == Truth::True ? b : max(a, b);
+}
+
+/// -1 - x, which every int64 has.
+DimExpr complement(const DimExpr& x) {
+  const std::optional<int64_t> constant = x.asConstant();
+  return constant ? DimExpr::constant(~*constant) : DimExpr::constant(-1) - x;
+}
+
+/// Elements from `start` to `stop`, which are less than 2^63 apart.
+DimExpr narrowCount(DimsContext& context, const DimExpr& start, const DimExpr& stop, const DimExpr& step) {
+  const DimExpr zero;
+  DimExpr count;
+  if (context.decide(step, Relation::Gt, zero) == Truth::True) {
+    count = ceilDiv(stop - start, step);
+  } else if (context.decide(step, Relation::Lt, zero) == Truth::True) {
+    count = ceilDiv(start - stop, zero - step);
+  } else {
+    const DimExpr sign = max(min(step, DimExpr::constant(1)), DimExpr::constant(-1));
+    count = ceilDiv((stop - start) * sign, max(max(step, zero - step), DimExpr::constant(1)));
+  }
+  return greater(context, count, zero);
+}
+
+/// Elements from `start` to any `stop`: those on one side of zero and those on the other, so that
+/// no distance exceeds 64 bits.
+Result<DimExpr> wideCount(DimsContext& context, const DimExpr& start, const DimExpr& stop,
+                          const DimExpr& step) {
+  const DimExpr zero;
+  const DimExpr one = DimExpr::constant(1);
+  const DimExpr minusOne = DimExpr::constant(-1);
+  // What `up` is where the step is positive, and `down` where it is negative.
+  const DimExpr isPositive = context.decide(step, Relation::Gt, zero) == Truth::True ? one
+                             : context.decide(step, Relation::Lt, zero) == Truth::True
+                                 ? zero
+                                 : max(min(step, one), zero);
+  const auto choose = [&](const auto& up, const auto& down) {
+    if (isPositive == one) return up();
+    if (isPositive == zero) return down();
+    const DimExpr otherwise = down();
+    return otherwise + isPositive * (up() - otherwise);
+  };
+  DimExpr divisor = step;
+  if (!isPositive.asConstant()) {  // a step of 0 has been refused, but this may be computed before
+    const DimExpr sign = max(min(step, one), minusOne);
+    divisor = step + one - max(sign, zero - sign);
+  }
+  // From `start` up to, and without, zero or `stop`, or down to, and without, -1 or `stop`: that
+  // distance less 1 fits even from the least number, and ceil(x / s) is floor((x - 1) / s) + 1.
+  const DimExpr distance = choose(
+      [&] {
+        return lesser(context, greater(context, stop, start), zero) +
+               complement(lesser(context, start, zero));
+      },
+      [&] {
+        return greater(context, lesser(context, stop, start), minusOne) - greater(context, start, minusOne) +
+               one;
+      });
+  const DimExpr before = floorDiv(distance, divisor);
+  // The rest is from the first element beyond that.
+  const DimExpr at = start + (before + one) * step;
+  const DimExpr left =
+      choose([&] { return greater(context, stop, at); }, [&] { return lesser(context, stop, at); }) - at;
+  const DimExpr after = ceilDiv(left, divisor);
+  const DimExpr count = before + one + after;
+  if (before.asConstant()) return greater(context, count, zero);
+  // No tensor has this many, and two such numbers have a sum.
+  for (const DimExpr& part : {before, after})
+    BATON_TRY(context.require(part, Relation::Lt, DimExpr::constant(int64_t{1} << 62),
+                              "arange: from {0} to {1} by {2} are too many elements", {start, stop, step}));
+  return max(count, zero);
+}
+
+}  // namespace
+
 Result<std::vector<TensorDims>> arangeDims(const OpCall& call, DimsContext& context) {
   if (isFloat(context.dtype(0))) {
     const std::optional<double> start = context.constantFloat(0);
@@ -124,18 +211,33 @@ Result<std::vector<TensorDims>> arangeDims(const OpCall& call, DimsContext& cont
     bounds[i] = value->front();
   }
   const auto& [start, stop, step] = bounds;
-  const DimExpr zero;
-  DimExpr count;
-  if (context.decide(step, Relation::Gt, zero) == Truth::True) {
-    count = ceilDiv(stop - start, step);
-  } else if (context.decide(step, Relation::Lt, zero) == Truth::True) {
-    count = ceilDiv(start - stop, zero - step);
-  } else {
-    BATON_TRY(context.require(step, Relation::Ne, zero, "arange: the step is {0}"));
-    const DimExpr sign = max(min(step, DimExpr::constant(1)), DimExpr::constant(-1));
-    count = ceilDiv((stop - start) * sign, max(max(step, zero - step), DimExpr::constant(1)));
+  const auto first = start.asConstant();
+  const auto last = stop.asConstant();
+  const auto by = step.asConstant();
+  if (first && last && by && *by != 0) {
+    const auto wide = [&](int64_t bits) {
+      return context.dtype(0) == DType::U64 ? Wide{static_cast<uint64_t>(bits)} : Wide{bits};
+    };
+    const Wide distance = wide(*last) - wide(*first);
+    const Wide stride = wide(*by);
+    const Wide count = (distance + stride + (stride > 0 ? -1 : 1)) / stride;
+    if (count > INT64_MAX)
+      return opError(call, fmt::format("from {} to {} by {} are too many elements", *first, *last, *by));
+    return std::vector<TensorDims>{{{DimExpr::constant(count < 0 ? 0 : static_cast<int64_t>(count))}}};
   }
-  if (context.decide(count, Relation::Ge, zero) != Truth::True) count = max(count, zero);
+  const DimExpr zero;
+  if (context.dtype(0) == DType::U64)
+    for (size_t i = 0; i < 3; ++i)
+      BATON_TRY(context.require(bounds[i], Relation::Ge, zero,
+                                fmt::format("arange: the {} is above 9223372036854775807, the largest extent",
+                                            inputName(call, i))));
+  BATON_TRY(context.require(step, Relation::Ne, zero, "arange: the step is {0}"));
+  DimExpr count;
+  if (context.dtype(0) == DType::I64) {
+    BATON_TRY_ASSIGN(count, wideCount(context, start, stop, step));
+  } else {
+    count = narrowCount(context, start, stop, step);
+  }
   return std::vector<TensorDims>{{{std::move(count)}}};
 }
 
@@ -149,7 +251,12 @@ std::optional<std::vector<DimExpr>> arangeValues(const OpCall& call, DimsContext
     return std::nullopt;
   std::vector<DimExpr> out;
   for (size_t i = 0; i < *count; ++i) {
-    out.push_back(start->front() + step->front() * DimExpr::constant(static_cast<int64_t>(i)));
+    const auto first = start->front().asConstant();
+    const auto by = step->front().asConstant();
+    // Products on the way may exceed 64 bits where no element does.
+    out.push_back(first && by
+                      ? DimExpr::constant(static_cast<int64_t>(*first + Wide{*by} * static_cast<Wide>(i)))
+                      : start->front() + step->front() * DimExpr::constant(static_cast<int64_t>(i)));
     if (!fitsDType(context, out.back(), dtype) || !fitsDType(context, out.back(), context.dtype(0)))
       return std::nullopt;
   }

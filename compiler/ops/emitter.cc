@@ -10,6 +10,8 @@ using loop::Value;
 namespace {
 
 constexpr uint32_t kArithmeticKey = 1;
+/// Empty iterations that take no time worth a guard.
+constexpr int64_t kFewIterations = 65536;
 
 }  // namespace
 
@@ -146,8 +148,25 @@ void Emitter::beginElse() {
   openedBlock(true);
 }
 
+void Emitter::skipWhenEmpty(std::vector<Value>& counts) {
+  // Loops of a few iterations keep their constant counts: the guard goes to the next one.
+  int64_t iterations = 1;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const std::optional<int64_t> constant = constantOf(counts[i]);
+    if (constant && *constant <= kFewIterations / iterations) {
+      iterations *= std::max<int64_t>(*constant, 1);
+      continue;
+    }
+    for (size_t inner = i + 1; inner < counts.size(); ++inner)
+      counts[i] = mul(counts[i], min(counts[inner], number(1)));
+    return;
+  }
+}
+
 std::vector<Value> Emitter::beginReduce(loop::ReduceOp op, std::span<const Value> extents) {
-  std::vector<Value> vars = builder_.beginReduce(op, extents);
+  std::vector<Value> counts(extents.begin(), extents.end());
+  skipWhenEmpty(counts);
+  std::vector<Value> vars = builder_.beginReduce(op, counts);
   openedBlock(false);
   return vars;
 }

@@ -46,6 +46,9 @@ class Emitter {
   void end() { builder_.end(); }
   void beginIf(loop::Value condition);
   void beginElse();
+  /// Nested loops run no iterations at all, not even of the outer ones, when one of the inner
+  /// counts is 0: other extents of a tensor without elements may be as large as they like.
+  void skipWhenEmpty(std::vector<loop::Value>& counts);
   std::vector<loop::Value> beginReduce(loop::ReduceOp op, std::span<const loop::Value> extents);
   loop::Value endReduce(loop::Value reduced) { return builder_.endReduce(reduced); }
   template <class Body>

@@ -80,12 +80,29 @@ class GroupLowering {
     return result;
   }
 
+  /// For a tensor in scratch that loops of its own store, extents beside its own of the only result: when one
+  /// of them is 0 nobody reads it, and it may be as large as it likes.
+  std::vector<DimExpr> servedExtents(const Root& root) const {
+    std::vector<DimExpr> served;
+    if (root.output != kScratch || root.nest || group_.results.size() != 1 || outputCount_ != 1)
+      return served;
+    const auto own = group_.dims(root.tensor);
+    for (const DimExpr& extent : group_.dims(group_.results[0])) {
+      const bool mayBeZero = extent.isZero() || !extent.asConstant();
+      if (mayBeZero && std::find(own.begin(), own.end(), extent) == own.end()) served.push_back(extent);
+    }
+    return served;
+  }
+
   BufferIndex bufferOf(GroupEmission& emission, const Root& root) const {
     loop::Builder& builder = emission.emitter().builder();
     if (root.output != kScratch) return builder.output(static_cast<uint32_t>(root.output));
     std::vector<DimExpr> extents;
     for (const DimExpr& dim : group_.dims(root.tensor))
       extents.push_back(emission.emitter().toKernelSymbols(dim));
+    if (!extents.empty())
+      for (const DimExpr& dim : servedExtents(root))
+        extents[0] = extents[0] * min(emission.emitter().toKernelSymbols(dim), DimExpr::constant(1));
     return builder.scratch(group_.dtype(root.tensor), std::move(extents));
   }
 
@@ -350,6 +367,7 @@ class GroupLowering {
     if (step.nest) return writeNest(step);
     const TensorId first = roots_[step.roots[0]].tensor;
     NestPlan plan;
+    plan.served = servedExtents(roots_[step.roots[0]]);
     plan.cost = 0;
     std::set<std::pair<DimExpr, DimExpr>> unknown;
     std::vector<TensorId> cached;
@@ -435,6 +453,12 @@ class GroupLowering {
   Result<void> writeNest(const Step& step) {
     const GroupCall& call = group_.calls[*step.nest];
     const TensorId own = call.results[0];
+    double sinkCost = 0;
+    for (const size_t root : step.roots) {
+      double cost = 2;
+      if (roots_[root].tensor != own) BATON_TRY(probe(roots_[root].tensor, own, &cost));
+      sinkCost += cost;
+    }
     NestContext context(
         emission_->callContext(*step.nest),
         [&](std::span<const Value> index, Value value) -> Result<void> {
@@ -444,7 +468,7 @@ class GroupLowering {
           emission_->unbindElement();
           return success();
         },
-        options_);
+        sinkCost, options_);
     emission_->notes() = {};
     BATON_TRY(call.op->nest(context));
     dependsOnOptions_ |= context.hasUsedOptions();

@@ -38,9 +38,15 @@ class NestWriter {
       vectorLoop();
     } else {
       const size_t first = parallelAxes();
-      parallelLoop(first);
-      for (size_t i = first; i + 1 < count; ++i) plainLoop(LoopKind::Serial, i);
-      if (first < count) plainLoop(plan_.isRowWise ? LoopKind::Serial : LoopKind::Vectorized, count - 1);
+      Value together = emitter_.number(1);
+      for (size_t i = 0; i < first; ++i) together = emitter_.mul(together, extentOf(i));
+      std::vector<Value> counts = {together};
+      for (size_t i = first; i < count; ++i) counts.push_back(extentOf(i));
+      emitter_.skipWhenEmpty(counts);
+      parallelLoop(first, counts[0]);
+      for (size_t i = first; i < count; ++i)
+        plainLoop(i + 1 < count || plan_.isRowWise ? LoopKind::Serial : LoopKind::Vectorized, i,
+                  counts[i - first + 1]);
     }
     BATON_TRY(body(index_));
     for (; opened_ > 0; --opened_) emitter_.end();
@@ -71,21 +77,29 @@ class NestWriter {
     return cost;
   }
 
-  void parallelLoop(size_t axisCount) {
-    Value total = emitter_.number(1);
-    for (size_t i = 0; i < axisCount; ++i) total = emitter_.mul(total, emitter_.dim(extents_[axes_[i]]));
-    Value rest = beginParallel(emitter_, total, costFrom(axisCount));
+  Value extentOf(size_t loop) { return emitter_.dim(extents_[axes_[loop]]); }
+
+  /// The count of the outermost loop, or 0 when what the nest stores serves nobody.
+  Value ifServing(Value count) {
+    for (const DimExpr& extent : plan_.served)
+      count = emitter_.mul(count, emitter_.min(emitter_.dim(extent), emitter_.number(1)));
+    return count;
+  }
+
+  /// The first axes as one loop of `total` iterations.
+  void parallelLoop(size_t axisCount, Value total) {
+    Value rest = beginParallel(emitter_, ifServing(total), costFrom(axisCount), emitter_.constantOf(total));
     ++opened_;
     for (size_t i = axisCount; i-- > 1;) {
-      const Value extent = emitter_.dim(extents_[axes_[i]]);
+      const Value extent = extentOf(i);
       index_[axes_[i]] = emitter_.floorMod(rest, extent);
       rest = emitter_.floorDiv(rest, extent);
     }
     index_[axes_[0]] = rest;
   }
 
-  void plainLoop(LoopKind kind, size_t axis) {
-    index_[axes_[axis]] = emitter_.beginLoop(kind, emitter_.dim(extents_[axes_[axis]]));
+  void plainLoop(LoopKind kind, size_t axis, Value count) {
+    index_[axes_[axis]] = emitter_.beginLoop(kind, count);
     ++opened_;
   }
 
@@ -94,9 +108,9 @@ class NestWriter {
     const DimExpr& extent = extents_[axes_[0]];
     const std::optional<int64_t> constant = extent.asConstant();
     const double total = static_cast<double>(constant.value_or(INT64_MAX)) * plan_.cost;
-    if (total < 2 * kPieceCost) return plainLoop(LoopKind::Vectorized, 0);
+    if (total < 2 * kPieceCost) return plainLoop(LoopKind::Vectorized, 0, ifServing(extentOf(0)));
     const auto piece = static_cast<int64_t>(std::max(kPieceCost / plan_.cost / 64, 4.0)) * 64;
-    const Value count = emitter_.dim(extent);
+    const Value count = ifServing(emitter_.dim(extent));
     const Value pieceSize = emitter_.number(piece);
     const Value pieces = emitter_.floorDiv(emitter_.add(count, emitter_.number(piece - 1)), pieceSize);
     const Value at = emitter_.mul(emitter_.beginLoop(LoopKind::Parallel, pieces), pieceSize);
@@ -115,8 +129,8 @@ class NestWriter {
 
 }  // namespace
 
-Value beginParallel(Emitter& emitter, Value extent, double cost) {
-  const std::optional<int64_t> constant = emitter.constantOf(extent);
+Value beginParallel(Emitter& emitter, Value extent, double cost, std::optional<int64_t> most) {
+  const std::optional<int64_t> constant = most ? most : emitter.constantOf(extent);
   if (constant && static_cast<double>(*constant) * cost < 2 * kPieceCost)
     return emitter.beginLoop(LoopKind::Serial, extent);
   const auto grain = static_cast<uint64_t>(std::max(kPieceCost / std::max(cost, 1.0), 1.0));

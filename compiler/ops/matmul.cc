@@ -252,6 +252,9 @@ T plainDot(const std::vector<T>& a, const std::vector<T>& b, const PlainMatrix& 
   return sum;
 }
 
+/// Then the other extents may be as large as they like, and so may their products.
+bool hasNoElements(const ReferenceCall& call) { return elementCount(call.results[0].shape) == 0; }
+
 /// For each of `batches` pairs of matrices (of which `starts` says where they begin).
 Result<void> plainProduct(ReferenceCall& call, int64_t batches, int64_t rows, int64_t columns, int64_t inner,
                           const std::function<std::pair<PlainMatrix, PlainMatrix>(int64_t)>& matrices) {
@@ -314,13 +317,14 @@ Result<void> densePackedNest(NestContext& context) {
       RightLayout::Padded);
 }
 Result<void> densePackedReference(ReferenceCall& call) {
+  if (hasNoElements(call)) return success();
   const auto data = call.inputs[0].shape;
   const int64_t inner = data.back();
   // Unpacked, it is nn.dense.
   const int64_t units = call.results[0].shape.back();
   ReferenceResult weight{call.inputs[1].dtype, {units, inner}, {}};
   weight.bytes.resize(static_cast<size_t>(units * inner * sizeBytes(weight.dtype)));
-  for (int64_t row = 0; row < units; ++row)
+  for (int64_t row = 0; inner > 0 && row < units; ++row)
     for (int64_t k = 0; k < inner; ++k) {
       const int64_t at[] = {row / kPanelColumns, k, row % kPanelColumns};
       storeScalar(weight.bytes.data() + (row * inner + k) * sizeBytes(weight.dtype), weight.dtype,
@@ -333,6 +337,7 @@ Result<void> densePackedReference(ReferenceCall& call) {
 
 Result<void> denseNest(NestContext& context) { return productWithMatrix(context, true); }
 Result<void> denseReference(ReferenceCall& call) {
+  if (hasNoElements(call)) return success();
   const int64_t inner = call.inputs[0].shape.back();
   const int64_t columns = call.results[0].shape.back();
   const int64_t rows = elementCount(call.inputs[0].shape.first(call.inputs[0].shape.size() - 1));
@@ -347,6 +352,7 @@ Result<void> matmulNest(NestContext& context) {
   return productWithMatrix(context, attrs.transposeB());
 }
 Result<void> matmulReference(ReferenceCall& call) {
+  if (hasNoElements(call)) return success();
   const MatmulAttrs attrs{*call.call.attrs};
   const auto a = call.inputs[0].shape;
   const int64_t columns = call.results[0].shape.back();
@@ -366,6 +372,7 @@ Result<void> batchMatmulNest(NestContext& context) {
   return productOfBatches(context, attrs.transposeA(), attrs.transposeB());
 }
 Result<void> batchMatmulReference(ReferenceCall& call) {
+  if (hasNoElements(call)) return success();
   const BatchMatmulAttrs attrs{*call.call.attrs};
   const auto result = call.results[0].shape;
   const int64_t rows = result[1];

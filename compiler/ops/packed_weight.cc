@@ -25,6 +25,7 @@ Result<ir::Constant> packDenseWeight(const ir::Constant& weight) {
   if (static_cast<int64_t>(weight.bytes.size()) != rows * inner * size)
     return Error(ErrorCode::InvalidArgument, "a weight without its elements cannot be packed");
   packed.bytes.assign(static_cast<size_t>(*bytes), std::byte{0});
+  if (inner == 0) return packed;  // rows may be as many as they like
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t k = 0; k < inner; ++k) {
       const int64_t to = ((row / kPanelColumns) * inner + k) * kPanelColumns + row % kPanelColumns;

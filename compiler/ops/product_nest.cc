@@ -20,6 +20,10 @@ constexpr int64_t kRowsWorthPacking = 5;
 /// Row blocks of one parallel task.
 constexpr int64_t kBlocksOfTask = 16;
 
+/// Nodes of all copies of the sink, one for each row of each kind of tile, up to which every tile
+/// hands its own elements on; else one loop does, for all kinds.
+constexpr double kMostSinkNodes = 256;
+
 /// Columns of a register tile of so many rows: as many sums as stay in registers beside a row of
 /// `right` (which a single row of sums reads from memory) and an element of `left`.
 int64_t tileColumns(const LoweringOptions& options, DType type, int64_t rows,
@@ -130,7 +134,15 @@ class ProductWriter {
     } else {
       for (int64_t size = 1; size <= kTileRows; ++size) sizes.insert(size);
     }
-    if (sizes.size() == 1) return tiles(panel, first, *sizes.begin());
+    const bool hasOddTiles = !spec_.columns.asConstant() || *spec_.columns.asConstant() % kPanelColumns != 0;
+    double copies = 0;
+    for (const int64_t size : sizes) copies += static_cast<double>(hasOddTiles ? 2 * size : size);
+    if (copies > 2 && copies * context_.sinkCost() > kMostSinkNodes && !sizes.empty())
+      finished_ = b_.local(type_, {*sizes.rbegin(), kPanelColumns});
+    if (sizes.size() == 1) {
+      BATON_TRY(tiles(panel, first, *sizes.begin()));
+      return handOn(panel, first, e_.number(*sizes.begin()));
+    }
     const Value isLonger = e_.at(e_.deepest(std::array{block, extra}), [&] { return block < extra; });
     const Value size = e_.at(b_.depth(), [&] { return base + loop::cast(isLonger, DType::I64); });
     for (const int64_t candidate : sizes) {
@@ -138,6 +150,20 @@ class ProductWriter {
       BATON_TRY(tiles(panel, first, candidate));
       e_.end();
     }
+    return handOn(panel, first, size);
+  }
+
+  /// The finished elements of a block, if its tiles have not handed them on.
+  Result<void> handOn(Value panel, Value firstRow, Value rowCount) {
+    if (!finished_) return success();
+    const Value panelStart = e_.mul(panel, e_.number(kPanelColumns));
+    const Value columnsHere = e_.min(e_.sub(columns_, panelStart), e_.number(kPanelColumns));
+    const Value row = e_.beginLoop(LoopKind::Serial, rowCount);
+    const Value at = e_.beginLoop(LoopKind::Vectorized, columnsHere);
+    const Value value = loop::cast(b_.get(*finished_, {row, at}), context_.resultType());
+    BATON_TRY(context_.sink(spec_.index(batch_, e_.add(firstRow, row), e_.add(panelStart, at)), value));
+    e_.end();
+    e_.end();
     return success();
   }
 
@@ -192,6 +218,14 @@ class ProductWriter {
     }
     e_.end();
     e_.end();
+    if (finished_) {
+      for (size_t r = 0; r < rows.size(); ++r) {
+        const Value at = e_.beginLoop(LoopKind::Vectorized, whole);
+        b_.set(*finished_, {e_.number(static_cast<int64_t>(r)), e_.add(start, at)}, b_.get(sums[r], {at}));
+        e_.end();
+      }
+      return success();
+    }
     for (size_t r = 0; r < rows.size(); ++r) {
       // Sums that are read whole stay in registers; a part is read from a copy in memory.
       const loop::LocalIndex sum = stored && isPadded ? copyOf(sums[r]) : sums[r];
@@ -218,6 +252,7 @@ class ProductWriter {
   loop::Builder& b_;
   DType type_;
   int64_t tileColumns_ = 0;
+  std::optional<loop::LocalIndex> finished_;  // rows of a block, when one loop hands them on
   Value rows_;
   Value columns_;
   Value blockCount_;

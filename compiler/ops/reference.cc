@@ -129,7 +129,9 @@ Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir
   KnownDims relations(known, knowledge, 0);
   auto dims = op.dims(call, relations);
   if (!dims) return asProgramError(dims.assume_error());
-  BATON_CHECK(relations.open().empty());
+  // Everything is known, but a product of extents may exceed 64 bits beside one of 0.
+  if (!relations.open().empty())
+    return Error(ErrorCode::ProgramError, fmt::format("{}: the extents are too large", op.name));
 
   std::vector<ReferenceResult> results;
   for (size_t i = 0; i < types.assume_value()->results.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include "base/dim_dividend.h"
 #include "base/error.h"
 #include "baton/kernel_abi.h"
 #include "kernels/codegen/value_ops.h"
@@ -134,7 +135,8 @@ llvm::Value* FunctionEmitter::dim(const DimExpr& expr, Value** divisorIsZero) {
       if (factor.opaque == nullptr) {
         value = symbols_[factor.symbol.value()];
       } else {
-        Value* const x = dim(factor.opaque->a, divisorIsZero);
+        const std::optional<DimExpr> lowered = loweredDividend(*factor.opaque);
+        Value* const x = dim(lowered ? *lowered : factor.opaque->a, divisorIsZero);
         Value* y = dim(factor.opaque->b, divisorIsZero);
         const DimOp op = factor.opaque->op;
         if (op == DimOp::FloorDiv || op == DimOp::FloorMod || op == DimOp::CeilDiv) {
@@ -147,9 +149,16 @@ llvm::Value* FunctionEmitter::dim(const DimExpr& expr, Value** divisorIsZero) {
           return emitValueOp(b_, valueOp, DType::I64, DType::I64, operands);
         };
         switch (op) {
-          case DimOp::FloorDiv: value = emit(Op::FloorDiv, x); break;
+          case DimOp::FloorDiv:
+            value = emit(Op::FloorDiv, x);
+            if (lowered) value = b_.CreateAdd(value, i64(1));
+            break;
           case DimOp::FloorMod: value = emit(Op::FloorMod, x); break;
-          case DimOp::CeilDiv: value = b_.CreateNeg(emit(Op::FloorDiv, b_.CreateNeg(x))); break;
+          case DimOp::CeilDiv: {
+            Value* const isAbove = b_.CreateICmpNE(emit(Op::FloorMod, x), i64(0));
+            value = b_.CreateAdd(emit(Op::FloorDiv, x), b_.CreateZExt(isAbove, b_.getInt64Ty()));
+            break;
+          }
           case DimOp::Min: value = emit(Op::Min, x); break;
           case DimOp::Max: value = emit(Op::Max, x); break;
           case DimOp::TooLarge: value = i64(0); break;  // verify() has excluded it

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/dim_dividend.h"
 #include "base/error.h"
 
 namespace baton::loop {
@@ -128,15 +129,22 @@ Value Builder::dim(const DimExpr& expr) {
       if (factor.opaque == nullptr) {
         value = symbol(factor.symbol.value());
       } else {
-        const Value a = dim(factor.opaque->a);
+        const std::optional<DimExpr> lowered = loweredDividend(*factor.opaque);
+        const Value a = dim(lowered ? *lowered : factor.opaque->a);
         const Value b = dim(factor.opaque->b);
         const auto quotient = [&](Op op, Value dividend) {
           return divide(op, dividend, b, message("division by zero in a dimension"));
         };
         switch (factor.opaque->op) {
-          case DimOp::FloorDiv: value = quotient(Op::FloorDiv, a); break;
+          case DimOp::FloorDiv:
+            value = quotient(Op::FloorDiv, a);
+            if (lowered) value = value + i64(1);
+            break;
           case DimOp::FloorMod: value = quotient(Op::FloorMod, a); break;
-          case DimOp::CeilDiv: value = -quotient(Op::FloorDiv, -a); break;
+          case DimOp::CeilDiv:
+            value = quotient(Op::FloorDiv, a) +
+                    loop::cast(loop::notEqual(quotient(Op::FloorMod, a), i64(0)), DType::I64);
+            break;
           case DimOp::Min: value = binary(Op::Min, a, b); break;
           case DimOp::Max: value = binary(Op::Max, a, b); break;
           case DimOp::TooLarge: value = i64(0); break;  // excluded above

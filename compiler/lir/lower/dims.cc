@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/dim_dividend.h"
 #include "compiler/lir/lower/function_lowering.h"
 
 namespace baton::lir {
@@ -97,7 +98,10 @@ Result<Register> FunctionLowering::dimSum(const DimExpr& expr, DimUse use) {
   const Kind kind = Kind::scalar(DType::I64);
   for (const bool positive : {true, false}) {
     for (const DimExpr::Term& term : expr.terms()) {
-      if ((term.coefficient > 0) != positive || term.coefficient == INT64_MIN) continue;
+      // What would be taken off has no 64-bit form; a number may as well have it added.
+      const bool isLeast = term.coefficient == INT64_MIN;
+      if (isLeast && use == DimUse::Extent) return unsupported("an extent is too large");
+      if ((term.coefficient > 0 || isLeast) != positive) continue;
       BATON_TRY_ASSIGN(const Register value,
                        dimProduct(term, positive ? term.coefficient : -term.coefficient, use));
       if (sum == kNoRegister && positive) {
@@ -140,6 +144,12 @@ Result<Register> FunctionLowering::dimProduct(const DimExpr::Term& term, int64_t
 
 Result<Register> FunctionLowering::dimOpaque(const DimOpaque& opaque) {
   if (opaque.op == DimOp::TooLarge) return unsupported("an extent is too large");
+  if (const std::optional<DimExpr> dividend = loweredDividend(opaque)) {
+    BATON_TRY_ASSIGN(const Register a, dim(*dividend, DimUse::Number));
+    BATON_TRY_ASSIGN(const Register b, dim(opaque.b, DimUse::Number));
+    const Register quotient = emitDef(Opcode::FloorDivI64, Kind::scalar(DType::I64), {a, b});
+    return emitDef(Opcode::AddI64, Kind::scalar(DType::I64), {quotient, scalarConstant(DType::I64, 1)});
+  }
   // Operands may be negative (a position counted from the end) though the whole is not.
   BATON_TRY_ASSIGN(const Register a, dim(opaque.a, DimUse::Number));
   BATON_TRY_ASSIGN(const Register b, dim(opaque.b, DimUse::Number));

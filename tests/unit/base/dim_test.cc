@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "base/dim_dividend.h"
 #include "tests/unit/base/dim_expressions.h"
 
 namespace baton {
@@ -138,6 +139,30 @@ TEST_CASE("substitution simplifies again") {
     return std::nullopt;
   });
   CHECK(replaced == c(2) * k() * m() + c(8) * k());
+}
+
+TEST_CASE("numbers are substituted exactly where a part of the whole does not fit") {
+  const auto substituted = [](const DimExpr& expr, int64_t first, int64_t second) {
+    return expr.substitute([&](DimSymbol symbol) {
+      return std::optional<DimExpr>(c(symbol == n().asSymbol() ? first : second));
+    });
+  };
+  const DimExpr apart = floorDiv(n() - m(), c(4) * m() + c(4));
+  CHECK(substituted(min(n() - m(), c(7)), INT64_MAX, INT64_MIN) == c(7));
+  CHECK(substituted(floorDiv(n() + n() + m(), m()), INT64_MAX, INT64_MAX) == c(3));
+  CHECK(substituted(n() - m(), INT64_MAX, INT64_MIN).isTooLarge());
+  CHECK_FALSE(substituted(apart, 9, 0).isTooLarge());
+}
+
+TEST_CASE("a quotient that is rounded up has a dividend that fits") {
+  const auto lowered = [](const DimExpr& expr) { return loweredDividend(*expr.asOpaque()); };
+  CHECK(lowered(ceilDiv(n(), c(INT64_MAX))) == n() - c(1));
+  CHECK(lowered(ceilDiv(n(), c(6))) == n() - c(1));
+  CHECK(lowered(floorDiv(n() + c(1), c(3))) == n() - c(2));
+  CHECK(lowered(floorDiv(n(), c(3))) == std::nullopt);
+  CHECK(lowered(floorDiv(n() + c(1), m())) == std::nullopt);
+  CHECK(lowered(ceilDiv(n(), m())) == std::nullopt);
+  CHECK(lowered(floorMod(n() + c(1), c(3))) == std::nullopt);
 }
 
 TEST_CASE("normalisation keeps the value of random expressions") {

@@ -202,3 +202,20 @@ TEST_CASE("outputs may take the memory of inputs that are read in place") {
   softmax.result(softmax.call("nn.softmax", {softmax.param(DType::F32, {3, 3})}));
   CHECK(softmax.lower().value().kernel.descriptor.outputs[0].mayAlias.empty());
 }
+
+TEST_CASE("a costly epilogue of a product is written once, a cheap one into each tile") {
+  const auto nodesOf = [](const std::string& epilogue) {
+    GroupProgram program;
+    const Handle a = program.param(DType::F32, {program.symbol("n"), program.symbol("k")});
+    const Handle b = program.param(DType::F32, {program.symbol("k"), DimExpr::constant(96)});
+    const Handle product = program.call("nn.matmul", {a, b});
+    program.result(epilogue.empty() ? product : program.call(epilogue, {product}));
+    const auto lowered = program.lower();
+    REQUIRE(lowered);
+    return static_cast<int64_t>(lowered.assume_value().kernel.nodes.size());
+  };
+  const int64_t plain = nodesOf("");
+  CHECK(nodesOf("nn.relu") < plain + 200);
+  CHECK(nodesOf("erf") < plain + 200);
+  CHECK(nodesOf("tanh") < plain + 200);
+}

@@ -1,8 +1,11 @@
 #include "tests/unit/compiler/ops/operator_cases.h"
 
 #include <functional>
+#include <iterator>
 #include <map>
+#include <set>
 
+#include "base/checked_math.h"
 #include "compiler/ops/packed_weight.h"
 
 namespace baton::ops::test {
@@ -453,6 +456,34 @@ std::string describe(const OpDef& op, const Case& c) {
     attrs += ")";
   }
   return attrs;
+}
+
+std::optional<Case> withoutElements(const Case& c, uint64_t round) {
+  constexpr int64_t kHuge = int64_t{1} << 50;
+  const auto isFixed = [&](size_t i) { return i < c.isConstant.size() && c.isConstant[i]; };
+  std::set<int64_t> extents;
+  for (size_t i = 0; i < c.inputs.size(); ++i)
+    if (!isFixed(i)) extents.insert(c.inputs[i].shape.begin(), c.inputs[i].shape.end());
+  if (extents.empty()) return std::nullopt;
+  // Equal extents stay equal, whichever becomes 0.
+  const int64_t zero = extents.count(0) != 0 && round % 2 == 0
+                           ? 0
+                           : *std::next(extents.begin(), static_cast<std::ptrdiff_t>(round % extents.size()));
+  Case out = c;
+  for (size_t i = 0; i < out.inputs.size(); ++i) {
+    Tensor& input = out.inputs[i];
+    const std::vector<int64_t> before = input.shape;
+    if (isFixed(i)) continue;
+    for (int64_t& extent : input.shape) extent = extent == zero ? 0 : extent <= 1 ? extent : extent + kHuge;
+    if (input.shape == before) continue;
+    if (checkedElementCount(input.shape) != 0) return std::nullopt;
+    input.bytes.clear();
+  }
+  return out;
+}
+
+bool isTooLarge(const Outcome& outcome) {
+  return outcome.error && outcome.error->find("too large") != std::string::npos;
 }
 
 void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic) {

@@ -20,6 +20,9 @@ struct Case {
 
 /// `round` 0, 1, ... of an operator.
 Case makeCase(const OpDef& op, uint64_t round);
+/// The same with one of the extents 0 and the others huge, so that no tensor that is not constant
+/// has an element or none is changed; nothing where that cannot be.
+std::optional<Case> withoutElements(const Case& c, uint64_t round);
 /// For messages.
 std::string describe(const OpDef& op, const Case& c);
 
@@ -30,6 +33,8 @@ struct PreparedCase {
   std::optional<std::string> broken;  ///< an obligation that does not hold
   Outcome expected;
 };
+/// More than the reference version would hold.
+bool isTooLarge(const Outcome& outcome);
 /// Builds and evaluates. Check `program.typeError()` first.
 void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic);
 

@@ -352,9 +352,16 @@ TEST_CASE("arange with bounds that are known only when running") {
   KnownDims context(inputs, knowledge, 100);
   const auto result = op->dims({op, &attrs, 3}, context);
   REQUIRE(result);
-  REQUIRE(context.open().size() == 1);
+  // The step is not 0, and neither side of zero has too many elements.
+  REQUIRE(context.open().size() == 3);
+  constexpr int64_t kLeast = INT64_MIN;
+  constexpr int64_t kMost = INT64_MAX;
   for (const Ints& c :
-       {Ints{10, 3, -2, 4}, Ints{3, 3, 1, 0}, Ints{5, 1, 1, 0}, Ints{0, 7, 3, 3}, Ints{-3, 3, 2, 3}}) {
+       {Ints{10, 3, -2, 4}, Ints{3, 3, 1, 0}, Ints{5, 1, 1, 0}, Ints{0, 7, 3, 3}, Ints{-3, 3, 2, 3},
+        Ints{-9, -3, 4, 2}, Ints{-3, -9, -4, 2}, Ints{kLeast, kMost, kMost, 3},
+        Ints{kMost, kLeast, kLeast, 2}, Ints{kMost, kLeast, kMost, 0}, Ints{kLeast, kMost, kLeast, 0},
+        Ints{kLeast, kLeast + 2, 1, 2}, Ints{kLeast, kLeast, -1, 0}, Ints{0, kLeast, kLeast, 1},
+        Ints{-1, kLeast, kLeast, 1}, Ints{kMost, kMost - 3, -2, 2}}) {
     const auto value = [&](DimSymbol symbol) { return std::optional<int64_t>(c[symbol.value() - 100]); };
     CHECK(result.assume_value()[0].extents[0].evaluate(value).value() == c[3]);
   }
