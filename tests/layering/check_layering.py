@@ -101,23 +101,23 @@ def first_included(root, files):
     return found
 
 
-def syntax_check(command):
-    """The command of a compilation, to read a header from standard input instead."""
+def compilation(command):
+    """Launcher (such as ccache) and compiler, and the flags, of a command that compiles a source."""
     arguments = shlex.split(command)
     start = next(i for i, a in enumerate(arguments) if re.search(r"(^|/)(c|g|clang)\+\+[-0-9.]*$", a))
-    kept = []
-    rest = iter(arguments[start:])
+    flags = []
+    rest = iter(arguments[start + 1:])
     for argument in rest:
         if argument in ("-o", "-c", "-MF", "-MT"):
             next(rest)
         elif argument not in ("-MD", "-MMD"):
-            kept.append(argument)
-    return kept + ["-fsyntax-only", "-Wno-pragma-once-outside-header"]
+            flags.append(argument)
+    return arguments[:start + 1], flags + ["-O0"]
 
 
-def as_c(command):
-    kept = [a for a in command[1:] if not a.startswith("-std=") and a != "-fvisibility-inlines-hidden"]
-    return ["cc"] + kept + ["-x", "c", "-std=c99", "-"]
+def as_c(compiler, flags):
+    kept = [a for a in flags if not a.startswith("-std=") and a != "-fvisibility-inlines-hidden"]
+    return compiler[:-1] + ["cc"], kept + ["-std=c99"]
 
 
 def check_headers(root, build):
@@ -146,18 +146,23 @@ def check_headers(root, build):
     is_joined = any("/Unity/unity_" in entry["file"] for entry in commands)
     proven = set() if is_joined else first_included(root, sources(root, (".cc",)))
 
+    stubs = pathlib.Path(build) / "layering"
+
     def check(path):
         entry = command_of.get(room_of(path, rooms)) or command_of["base"]
-        command = syntax_check(entry["command"])
-        name = path.removeprefix("include/")
-        checks = [] if path in proven else [("c++", command + ["-x", "c++", "-"])]
+        compiler, flags = compilation(entry["command"])
+        checks = [] if path in proven else [(".cc", compiler, flags)]
         if path in C_HEADERS:
-            checks.append(("c", as_c(command)))
-        for language, arguments in checks:
-            result = subprocess.run(arguments, input=f'#include "{name}"\n', text=True, capture_output=True,
-                                    cwd=entry["directory"])
+            checks.append((".c", *as_c(compiler, flags)))
+        for suffix, compiler, flags in checks:
+            # Compiled to an object, so that a compiler cache knows it the next time.
+            stub = stubs / (path + suffix)
+            stub.parent.mkdir(parents=True, exist_ok=True)
+            stub.write_text(f'#include "{path.removeprefix("include/")}"\n')
+            result = subprocess.run(compiler + flags + ["-c", str(stub), "-o", str(stub) + ".o"], text=True,
+                                    capture_output=True, cwd=entry["directory"])
             if result.returncode != 0:
-                return f"{path} does not compile on its own ({language}):\n{result.stderr[:1500]}"
+                return f"{path} does not compile on its own ({suffix}):\n{result.stderr[:1500]}"
         return None
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
