@@ -67,10 +67,17 @@ Value Emitter::arithmetic(Op op, Value a, Value b) {
   return value;
 }
 
+namespace {
+
+/// Integers of loop IR wrap around, those that are folded, too.
+int64_t wrapped(uint64_t value) { return static_cast<int64_t>(value); }
+
+}  // namespace
+
 Value Emitter::add(Value a, Value b) {
   const auto x = constantOf(a);
   const auto y = constantOf(b);
-  if (x && y) return number(*x + *y);
+  if (x && y) return number(wrapped(uint64_t(*x) + uint64_t(*y)));
   if (x == 0) return b;
   if (y == 0) return a;
   return arithmetic(Op::Add, a, b);
@@ -79,7 +86,7 @@ Value Emitter::add(Value a, Value b) {
 Value Emitter::sub(Value a, Value b) {
   const auto x = constantOf(a);
   const auto y = constantOf(b);
-  if (x && y) return number(*x - *y);
+  if (x && y) return number(wrapped(uint64_t(*x) - uint64_t(*y)));
   if (y == 0) return a;
   if (a.id() == b.id()) return number(0);
   return arithmetic(Op::Sub, a, b);
@@ -88,7 +95,7 @@ Value Emitter::sub(Value a, Value b) {
 Value Emitter::mul(Value a, Value b) {
   const auto x = constantOf(a);
   const auto y = constantOf(b);
-  if (x && y) return number(*x * *y);
+  if (x && y) return number(wrapped(uint64_t(*x) * uint64_t(*y)));
   if (x == 0 || y == 0) return number(0);
   if (x == 1) return b;
   if (y == 1) return a;
@@ -106,7 +113,7 @@ Value Emitter::floorDiv(Value a, Value b) {
 Value Emitter::floorMod(Value a, Value b) {
   const auto x = constantOf(a);
   const auto y = constantOf(b);
-  if (x && y && *y > 0) return number((*x % *y + *y) % *y);
+  if (x && y && *y > 0) return number(*x % *y + (*x % *y < 0 ? *y : 0));
   if (y == 1) return number(0);
   return arithmetic(Op::FloorMod, a, b);
 }
