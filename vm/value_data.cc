@@ -27,6 +27,7 @@ std::optional<std::string> findMismatch(const TypeInfo& field, const Value& valu
                                          : isSameStructure(*value.type(), field);
   if (!fits) return fmt::format("found {}, expected {}", found(), field.text);
   if (value.kind() == TypeKind::Tensor) return findWrongExtent(field, value.extents());
+  if (value.kind() == TypeKind::Scalar) return std::nullopt;
   if (value.isChecked() && impliesExtents(*value.type(), field)) return std::nullopt;
   return findWrongExtent(field, value.object());
 }
