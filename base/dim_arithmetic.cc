@@ -5,7 +5,6 @@
 
 #include "base/checked_math.h"
 #include "base/dim.h"
-#include "base/dim_dividend.h"
 #include "base/dim_normaliser.h"
 
 namespace baton {
@@ -294,15 +293,6 @@ DimExpr DimExpr::opaque(DimOp op, const DimExpr& a, const DimExpr& b) {
     case DimOp::TooLarge: break;
   }
   return DimNormaliser::keep(op, a, b);
-}
-
-std::optional<DimExpr> loweredDividend(const DimOpaque& operation) {
-  const std::optional<int64_t> divisor = operation.b.asConstant();
-  if (operation.op != DimOp::FloorDiv || !divisor || operation.a.isTooLarge()) return std::nullopt;
-  for (const DimExpr::Term& term : operation.a.terms())
-    if (term.factors.empty() && term.coefficient > 0 && term.coefficient < *divisor)
-      return operation.a - DimExpr::constant(*divisor);
-  return std::nullopt;
 }
 
 std::optional<int64_t> applyDimOp(DimOp op, int64_t a, int64_t b) {

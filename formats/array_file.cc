@@ -11,11 +11,6 @@ namespace baton {
 
 namespace {
 
-bool beginsWith(std::span<const std::byte> bytes, std::string_view magic) {
-  return bytes.size() >= magic.size() &&
-         std::string_view(reinterpret_cast<const char*>(bytes.data()), magic.size()) == magic;
-}
-
 std::string stem(std::string_view path) {
   if (const size_t slash = path.rfind('/'); slash != std::string_view::npos) path.remove_prefix(slash + 1);
   if (path.ends_with(".npy")) path.remove_suffix(4);
@@ -32,12 +27,12 @@ void addOwned(ArrayFile& file, std::string name, Array array) {
 
 Result<ArrayFile> readArrayFile(std::string_view path, std::span<const std::byte> bytes) {
   ArrayFile file;
-  if (beginsWith(bytes, "PK")) {
+  if (looksLikeNpz(bytes)) {
     BATON_TRY_ASSIGN(std::vector<NpzEntry> entries, readNpz(bytes));
     for (NpzEntry& entry : entries) addOwned(file, std::move(entry.name), std::move(entry.array));
     return file;
   }
-  if (beginsWith(bytes, "\x93NUMPY")) {
+  if (looksLikeNpy(bytes)) {
     BATON_TRY_ASSIGN(Array array, readNpy(bytes));
     addOwned(file, stem(path), std::move(array));
     return file;

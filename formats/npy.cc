@@ -177,9 +177,13 @@ std::optional<size_t> sizeOf(const std::vector<int64_t>& shape, DType dtype) {
 
 }  // namespace
 
+bool looksLikeNpy(std::span<const std::byte> file) {
+  return std::string_view(reinterpret_cast<const char*>(file.data()), file.size()).starts_with(kMagic);
+}
+
 Result<Array> readNpy(std::span<const std::byte> file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (text.size() < 10 || text.substr(0, kMagic.size()) != kMagic)
+  if (text.size() < 10 || !looksLikeNpy(file))
     return Error(ErrorCode::Malformed, "npy: not an .npy file (it does not begin with \\x93NUMPY)");
   const auto byteAt = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(text[i])); };
   const size_t version = byteAt(6);

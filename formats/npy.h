@@ -9,6 +9,9 @@
 
 namespace baton {
 
+/// Whether the bytes begin like such a file.
+bool looksLikeNpy(std::span<const std::byte> file);
+
 /// Reads every element type that is ours: b1, i1..i8, u1..u8, f2, f4, f8, and bfloat16 as the
 /// two raw bytes ("V2") that numpy extensions write. Big-endian data and Fortran order are
 /// converted. Malformed when the bytes are no array; Unsupported for other element types.

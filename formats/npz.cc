@@ -50,6 +50,10 @@ Result<Array> readEntry(zip_t* archive, uint64_t index, uint64_t size) {
 
 }  // namespace
 
+bool looksLikeNpz(std::span<const std::byte> file) {
+  return std::string_view(reinterpret_cast<const char*>(file.data()), file.size()).starts_with("PK");
+}
+
 Result<std::vector<NpzEntry>> readNpz(std::span<const std::byte> file, uint64_t maxBytes) {
   // libzip takes an empty file for an empty archive.
   if (file.empty()) return Error(ErrorCode::Malformed, "npz: the file is empty");

@@ -15,6 +15,9 @@ struct NpzEntry {
   Array array;
 };
 
+/// Whether the bytes begin like an archive.
+bool looksLikeNpz(std::span<const std::byte> file);
+
 /// All arrays, in the order of the archive. Errors name the entry. The sum of what the
 /// archive claims to hold uncompressed may not exceed `maxBytes`.
 Result<std::vector<NpzEntry>> readNpz(std::span<const std::byte> file, uint64_t maxBytes = uint64_t{1} << 40);

@@ -20,7 +20,6 @@ namespace {
 constexpr size_t kPrefixBytes = 8;
 /// What the format allows.
 constexpr uint64_t kMaxHeaderBytes = 100'000'000;
-constexpr size_t kMaxRank = 64;
 
 struct TypeName {
   std::string_view name;
@@ -107,8 +106,8 @@ class HeaderReader {
   }
   bool number_unsigned(Unsigned number) {
     if (place_ == Place::Extent) {
-      if (entries_.back().shape->size() >= kMaxRank)
-        return fail(fmt::format("more than {} dimensions", kMaxRank));
+      if (entries_.back().shape->size() >= kMaxArrayRank)
+        return fail(fmt::format("more than {} dimensions", kMaxArrayRank));
       entries_.back().shape->push_back(number);
       return true;
     }

@@ -11,52 +11,55 @@ namespace baton::vm {
 
 namespace {
 
-/// Calls `f(field type, constructor, field number, item number, tensor)` for the tensors in a value, in
-/// order, until it says true. The item is the one of the innermost list, and -1 outside of lists.
+/// Where in a value something stands.
+struct FieldPlace {
+  const TypeInfo* holder;
+  const bytecode::Constructor* constructor;
+  size_t field;
+  int64_t item;  ///< of the innermost list; -1 outside of lists
+};
+
+/// Calls `f(field type, place, tensor)` for the tensors in a value, in order, until it says true.
 template <class F>
 bool forEachTensor(const TypeInfo& root, Object* object, F&& f) {
   struct Step {
     const TypeInfo* type;
     Object* object;
-    int64_t item;
-    const bytecode::Constructor* constructor;  // of the field where it stands
-    size_t field;
+    FieldPlace place;
   };
   using Seen = std::pair<const FieldTypes*, const Object*>;
-  std::vector<Step> pending{{&root, object, -1, nullptr, 0}};
+  std::vector<Step> pending{{&root, object, {nullptr, nullptr, 0, -1}}};
   std::unordered_set<Seen, boost::hash<Seen>> seen;  // of what several references lead to
   while (!pending.empty()) {
     const Step step = pending.back();
     pending.pop_back();
     if (step.type->kind == TypeKind::Tensor) {
-      if (f(*step.type, *step.constructor, step.field, step.item, step.object)) return true;
+      if (f(*step.type, step.place, step.object)) return true;
       continue;
     }
     const Count count = step.object->count.load(std::memory_order_relaxed);
     if (count != kSharedCount + 1 && !seen.insert({step.type->fields, step.object}).second) continue;
     const bytecode::Constructor& constructor = step.type->definition->constructors[step.object->tag];
     const std::vector<TypeInfo>& fields = (*step.type->fields)[step.object->tag];
-    const int64_t item = step.type->isList() && step.item < 0 ? 0 : step.item;
+    const int64_t item = step.type->isList() && step.place.item < 0 ? 0 : step.place.item;
     // In reverse, so that the first field is looked at first.
     for (size_t i = fields.size(); i-- > 0;) {
       if (fields[i].kind != TypeKind::Tensor && !fields[i].isData()) continue;
       const bool isTail = step.type->isList() && fields[i].definition == step.type->definition;
       const bool isNested = fields[i].isList() && !isTail;
-      pending.push_back({&fields[i], step.object->slots()[constructor.fields[i].slot],
-                         isTail     ? item + 1
-                         : isNested ? -1
-                                    : item,
-                         &constructor, i});
+      const int64_t itemOfField = isTail ? item + 1 : isNested ? -1 : item;
+      pending.push_back({&fields[i],
+                         step.object->slots()[constructor.fields[i].slot],
+                         {step.type, &constructor, i, itemOfField}});
     }
   }
   return false;
 }
 
-std::string placeText(const bytecode::Constructor& constructor, size_t field, int64_t item) {
-  const bool isItem = item >= 0 && constructor.name == "Cons";
-  if (isItem) return fmt::format("item {}", item);
-  return item >= 0 ? fmt::format("item {}, {}", item, fieldText(constructor, field))
-                   : fieldText(constructor, field);
+std::string placeText(const FieldPlace& place) {
+  if (place.item < 0) return fieldText(*place.constructor, place.field);
+  if (place.holder->isList()) return fmt::format("item {}", place.item);
+  return fmt::format("item {}, {}", place.item, fieldText(*place.constructor, place.field));
 }
 
 }  // namespace
@@ -83,28 +86,24 @@ std::optional<std::string> findWrongExtent(const TypeInfo& field, std::span<cons
 std::optional<std::string> findWrongExtent(const TypeInfo& type, Object* object) {
   std::optional<std::string> problem;
   if (!type.isData()) return problem;
-  forEachTensor(type, object,
-                [&](const TypeInfo& field, const bytecode::Constructor& constructor, size_t index,
-                    int64_t item, Object* tensor) {
-                  problem = findWrongExtent(field, asTensor(tensor)->shape());
-                  if (problem) problem = placeText(constructor, index, item) + ": " + *problem;
-                  return problem.has_value();
-                });
+  forEachTensor(type, object, [&](const TypeInfo& field, const FieldPlace& place, Object* tensor) {
+    problem = findWrongExtent(field, asTensor(tensor)->shape());
+    if (problem) problem = placeText(place) + ": " + *problem;
+    return problem.has_value();
+  });
   return problem;
 }
 
 std::optional<WrongExtent> findWrongExtent(const TypeInfo& type, Object* object, const ExtentTest& test) {
   std::optional<WrongExtent> wrong;
   if (!type.isData()) return wrong;
-  forEachTensor(type, object,
-                [&](const TypeInfo& field, const bytecode::Constructor& constructor, size_t index,
-                    int64_t item, Object* tensor) {
-                  const std::span<const int64_t> extents = asTensor(tensor)->shape();
-                  for (size_t axis = 0; axis < extents.size() && !wrong; ++axis)
-                    if (field.extents[axis] < 0 && !test(field.dims[axis], extents[axis]))
-                      wrong = WrongExtent{&field, placeText(constructor, index, item), axis, extents[axis]};
-                  return wrong.has_value();
-                });
+  forEachTensor(type, object, [&](const TypeInfo& field, const FieldPlace& place, Object* tensor) {
+    const std::span<const int64_t> extents = asTensor(tensor)->shape();
+    for (size_t axis = 0; axis < extents.size() && !wrong; ++axis)
+      if (field.extents[axis] < 0 && !test(field.dims[axis], extents[axis]))
+        wrong = WrongExtent{&field, placeText(place), axis, extents[axis]};
+    return wrong.has_value();
+  });
   return wrong;
 }
 

@@ -5,28 +5,31 @@
 
 namespace baton::frontend {
 
-std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
+bool Parser::parseArguments(const ops::OpDef* op, Arguments& arguments) {
   take();  // '('
-  const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
-  std::vector<ir::Atom> args;
-  std::vector<SourceLocation> places;
-  ir::Attrs attrs;
   while (!at(TokenKind::RightParen)) {
     if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
       if (op == nullptr) {
         error(peek().location, fmt::format("attribute {}: only operators have attributes", peek().text));
-        return std::nullopt;
+        return false;
       }
-      if (!parseAttribute(**op, attrs)) return std::nullopt;
+      if (!parseAttribute(*op, arguments.attrs)) return false;
     } else {
-      places.push_back(peek().location);
-      std::optional<ir::Atom> arg = parseExpression();
-      if (!arg) return std::nullopt;
-      args.push_back(*arg);
+      arguments.places.push_back(peek().location);
+      std::optional<ir::Atom> value = parseExpression();
+      if (!value) return false;
+      arguments.values.push_back(*value);
     }
     if (!accept(TokenKind::Comma)) break;
   }
-  if (!expect(TokenKind::RightParen, "after arguments")) return std::nullopt;
+  return expect(TokenKind::RightParen, "after arguments");
+}
+
+std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
+  const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
+  Arguments arguments;
+  if (!parseArguments(op == nullptr ? nullptr : *op, arguments)) return std::nullopt;
+  auto& [args, places, attrs] = arguments;
   if (op != nullptr)
     return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
 

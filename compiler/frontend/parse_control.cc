@@ -271,18 +271,10 @@ std::optional<ir::Atom> Parser::parseLambda(ir::VarId self, std::string_view sel
 
 std::optional<ir::Atom> Parser::parseCells(std::string_view keyword) {
   SourceLocation location = take().location;
-  take();  // '('
-  std::vector<ir::Atom> args;
-  std::vector<SourceLocation> places;
+  Arguments arguments;
+  if (!parseArguments(nullptr, arguments)) return std::nullopt;
+  auto& [args, places, attrs] = arguments;
   size_t expected = keyword == "ref_write" ? 2 : 1;
-  while (!at(TokenKind::RightParen)) {
-    places.push_back(peek().location);
-    std::optional<ir::Atom> arg = parseExpression();
-    if (!arg) return std::nullopt;
-    args.push_back(*arg);
-    if (!accept(TokenKind::Comma)) break;
-  }
-  if (!expect(TokenKind::RightParen, "after arguments")) return std::nullopt;
   if (args.size() != expected) {
     error(location, fmt::format("{} takes {} arguments, found {}", keyword, expected, args.size()));
     return std::nullopt;

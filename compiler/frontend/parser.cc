@@ -91,9 +91,8 @@ std::string Parser::hintFor(NameKind kind, std::string_view name) const {
       return nearest.text("@");
     case NameKind::Type:
       for (const auto& [known, definition] : reader_.names.typeDefs) nearest.consider(known);
-      for (std::string_view known : {"Tensor", "float32", "float64", "float16", "bfloat16", "int32", "int64",
-                                     "int8", "int16", "uint8", "uint16", "uint32", "uint64", "bool"})
-        nearest.consider(known);
+      nearest.consider("Tensor");
+      for (int type = 0; type < kDTypeCount; ++type) nearest.consider(dtypeName(static_cast<DType>(type)));
       return nearest.text();
     case NameKind::Constructor:
       for (const auto& [known, constructor] : reader_.names.constructors) nearest.consider(known);

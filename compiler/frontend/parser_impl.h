@@ -116,6 +116,14 @@ class Parser {
   std::optional<ir::Atom> parseBracedValue();
   std::optional<ir::Atom> parseLiteral(bool negative);
   std::optional<ir::Atom> parseMetaConstant();
+  /// What stands in the parentheses of a call.
+  struct Arguments {
+    std::vector<ir::Atom> values;
+    std::vector<SourceLocation> places;
+    ir::Attrs attrs;
+  };
+  /// `op`: the operator that has the attributes; null: there may be none.
+  bool parseArguments(const ops::OpDef* op, Arguments& arguments);
   std::optional<ir::Atom> parseCall(const Callee& callee);
   ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
                       SourceLocation placeB, SourceLocation location);

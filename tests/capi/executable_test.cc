@@ -173,6 +173,21 @@ fn @main () -> (tensor<f32, 1>) regs s0 r1 {
 }
 )vmasm";
 
+/// Takes the executable over, runs its function "main" and gives the result as text.
+std::string resultOfMain(baton_executable* loaded) {
+  const Owned<baton_executable> executable(loaded);
+  baton_context* context = nullptr;
+  ok(baton_context_create(loaded, nullptr, &context));
+  const Owned<baton_context> ownedContext(context);
+  baton_call* call = nullptr;
+  ok(baton_call_create(context, baton_executable_find_function(loaded, "main"), &call));
+  const Owned<baton_call> ownedCall(call);
+  ok(baton_call_run(call));
+  baton_value* result = nullptr;
+  ok(baton_call_result(call, &result));
+  return Api::format(Owned<baton_value>(result).get());
+}
+
 }  // namespace
 
 TEST_CASE("external parameters come from files by scope and key") {
@@ -211,17 +226,7 @@ TEST_CASE("external parameters come from files by scope and key") {
   for (const char* key : {"w", "model::w"}) {
     store(key, {2});
     ok(load(&options));
-    const Owned<baton_executable> executable(loaded);
-    baton_context* context = nullptr;
-    ok(baton_context_create(loaded, nullptr, &context));
-    const Owned<baton_context> ownedContext(context);
-    baton_call* call = nullptr;
-    ok(baton_call_create(context, baton_executable_find_function(loaded, "main"), &call));
-    const Owned<baton_call> ownedCall(call);
-    ok(baton_call_run(call));
-    baton_value* result = nullptr;
-    ok(baton_call_result(call, &result));
-    CHECK(Api::format(Owned<baton_value>(result).get()) == "2xf32=5 6");
+    CHECK(resultOfMain(loaded) == "2xf32=5 6");
   }
   close(descriptor);
   std::remove(path);
@@ -257,17 +262,7 @@ TEST_CASE("external parameters come from arrays of other tools") {
   };
   const auto checkLoaded = [&] {
     ok(load());
-    const Owned<baton_executable> executable(loaded);
-    baton_context* context = nullptr;
-    ok(baton_context_create(loaded, nullptr, &context));
-    const Owned<baton_context> ownedContext(context);
-    baton_call* call = nullptr;
-    ok(baton_call_create(context, baton_executable_find_function(loaded, "main"), &call));
-    const Owned<baton_call> ownedCall(call);
-    ok(baton_call_run(call));
-    baton_value* result = nullptr;
-    ok(baton_call_result(call, &result));
-    CHECK(Api::format(Owned<baton_value>(result).get()) == "2xf32=5 6");
+    CHECK(resultOfMain(loaded) == "2xf32=5 6");
   };
   const auto checkRefused = [&](const std::string& message) {
     const Failure failure(load());

@@ -138,6 +138,8 @@ def @main(%xs: List[int32]) -> int32 {
             self.call(USAGE, "scalar", "i32=1", options=arguments, stderr=option.split("=")[0])
         self.call(USAGE, "scalar", "i32=1", options=("--output", "-", "--output", "-"), stderr="at most 1, one per result")
         self.call(USAGE, "scalar", "i32=1", options=("--expect", "i32"), stderr="--expect i32")
+        for option in ("--max-instructions", "--max-call-depth", "--threads", "--atol", "--rtol"):
+            self.call(USAGE, "scalar", "i32=1", options=(option, "-1"), stderr=option)
         self.expect(USAGE, "vm-run", stderr="executable")
         self.expect(USAGE, "vm-run", "m.vmexe", "another.vmexe", stderr="another.vmexe")
 

@@ -134,7 +134,7 @@ Result<Value> parseValue(baton_instance* instance, const baton_type* type, const
     const std::string name = text.substr(1);
     BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(name));
     text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.starts_with("\x93NUMPY")) {
+    if (looksLikeNpy(bytes)) {
       Result<Array> array = readNpy(bytes);
       if (!array) return std::move(array).assume_error().withContext(name);
       return makeTensor(instance, array.assume_value());

@@ -18,8 +18,7 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
 Result<Value> makeTensor(baton_instance* instance, const Array& array);
 
 /// Reads value text, with "@name" as a file of the current folder: an array, or, when it is all
-/// of the text, value text. Text that is no value is a
-/// UsageError that begins with `what`.
+/// of the text, value text. Text that is no value is a UsageError that begins with `what`.
 Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text,
                          const std::string& what);
 

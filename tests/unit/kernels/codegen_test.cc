@@ -4,10 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
-#include <thread>
 
 #include "dims.h"
-#include "kernels/abi/cpu_features.h"
 #include "kernels/abi/image.h"
 #include "kernels/loop/builder.h"
 #include "kernels/loop/parser.h"
@@ -26,6 +24,7 @@ using loop::Value;
 using testing::bytesOf;
 using testing::compareAll;
 using testing::KernelRun;
+using testing::vectorDescriptor;
 
 /// Extents at which vectors, blocks and partials begin and end.
 const int64_t kExtents[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 127, 129, 257, 1009};
@@ -52,15 +51,6 @@ std::vector<std::byte> randomElements(DType type, int64_t count, uint32_t seed) 
     storeScalar(bytes.data() + i * sizeBytes(type), type, bits);
   }
   return bytes;
-}
-
-KernelDescriptor vectorDescriptor(DType in, DType out, size_t inputs = 1, size_t outputs = 1) {
-  KernelDescriptor d;
-  d.name = "vector";
-  d.symbols = {{.name = "n", .index = 0, .axis = 0}};
-  d.inputs.assign(inputs, {.dtype = in, .extents = {sym(0)}});
-  d.outputs.assign(outputs, {.dtype = out, .extents = {sym(0)}});
-  return d;
 }
 
 TEST_CASE("codegen: elementwise operations of every type in lanes") {
@@ -438,69 +428,6 @@ TEST_CASE("codegen: maximum of f16 operands keeps NaN beside zero") {
   CHECK(compareAll(b.take(), {{.inputs = {bytesOf(x), bytesOf(y)},
                                .outputBytes = {bytes},
                                .scalars = {static_cast<int64_t>(x.size())}}}) == "");
-}
-
-TEST_CASE("codegen: many kernels in one image, the same bytes each time") {
-  std::vector<Kernel> kernels;
-  for (int k = 0; k < 5; ++k) {
-    Builder b(vectorDescriptor(DType::F32, DType::F32));
-    b.vectorized(b.symbol(0),
-                 [&](Value i) { b.store(b.output(0), {i}, exp(b.load(b.input(0), {i}) * b.f32(k))); });
-    kernels.push_back(b.take());
-  }
-  Result<codegen::NativeImage> first = codegen::compileKernels(kernels, {.cpu = "x86-64-v3"});
-  Result<codegen::NativeImage> second = codegen::compileKernels(kernels, {.cpu = "x86-64-v3"});
-  REQUIRE(first.has_value());
-  REQUIRE(second.has_value());
-  CHECK(first.value().bytes == second.value().bytes);
-  CHECK(first.value().entries == second.value().entries);
-  REQUIRE(first.value().entries.size() == 5);
-  CHECK(first.value().requiredFeatures == namesOf(*cpuLevelFeatures("x86-64-v3")));
-  Result<NativeCode> code = NativeCode::copy(first.value().bytes);
-  REQUIRE(code.has_value());
-  for (int k = 0; k < 5; ++k) {
-    float x = 1;
-    float y = 0;
-    void* buffers[] = {&x, &y};
-    int64_t scalars[] = {1};
-    testing::TestContext context;
-    CHECK(code.value()
-              .entry(first.value().entries[static_cast<size_t>(k)])
-              .value()(context.get(), buffers, scalars) == 0);
-    CHECK(y == Approx(std::exp(k)));
-  }
-}
-
-TEST_CASE("codegen: several threads may compile at once") {
-  Builder b(vectorDescriptor(DType::F32, DType::F32));
-  b.vectorized(b.symbol(0), [&](Value i) { b.store(b.output(0), {i}, tanh(b.load(b.input(0), {i}))); });
-  const Kernel kernel = b.take();
-  std::vector<std::vector<std::byte>> images(2);
-  std::vector<std::thread> threads;
-  for (std::vector<std::byte>& image : images)
-    threads.emplace_back([&] {
-      for (int round = 0; round < 3; ++round) {
-        Result<codegen::NativeImage> compiled = codegen::compileKernels({&kernel, 1}, {.cpu = "x86-64-v3"});
-        if (compiled.has_value()) image = std::move(compiled).value().bytes;
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(!images[0].empty());
-  CHECK(images[0] == images[1]);
-}
-
-TEST_CASE("codegen: every level can be generated; unknown ones are named") {
-  Builder b(vectorDescriptor(DType::F32, DType::F32));
-  b.vectorized(b.symbol(0), [&](Value i) { b.store(b.output(0), {i}, b.load(b.input(0), {i})); });
-  const Kernel kernel = b.take();
-  Result<codegen::NativeImage> v4 = codegen::compileKernels({&kernel, 1}, {.cpu = "x86-64-v4"});
-  REQUIRE(v4.has_value());
-  CHECK(v4.value().level == "x86-64-v4");
-  CHECK(v4.value().requiredFeatures.size() == namesOf(*cpuLevelFeatures("x86-64-v4")).size());
-  Result<codegen::NativeImage> bad = codegen::compileKernels({&kernel, 1}, {.cpu = "z80"});
-  REQUIRE(!bad.has_value());
-  CHECK(bad.error().message() == "unknown CPU level 'z80': expected native, x86-64-v3 or x86-64-v4");
-  CHECK(codegen::compileKernels({}, {.cpu = "x86-64-v3"}).has_value());
 }
 
 }  // namespace

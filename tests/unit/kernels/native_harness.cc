@@ -1,5 +1,7 @@
 #include "native_harness.h"
 
+#include "dims.h"
+
 #include <fmt/format.h>
 
 #include "kernels/abi/cpu_features.h"
@@ -75,6 +77,15 @@ std::string difference(const loop::Kernel& kernel, const Outcome& a, const Outco
 }
 
 }  // namespace
+
+KernelDescriptor vectorDescriptor(DType in, DType out, size_t inputs, size_t outputs) {
+  KernelDescriptor d;
+  d.name = "vector";
+  d.symbols = {{.name = "n", .index = 0, .axis = 0}};
+  d.inputs.assign(inputs, {.dtype = in, .extents = {sym(0)}});
+  d.outputs.assign(outputs, {.dtype = out, .extents = {sym(0)}});
+  return d;
+}
 
 std::vector<std::string> runnableLevels() {
   std::vector<std::string> levels;

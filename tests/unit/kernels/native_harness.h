@@ -21,6 +21,9 @@ struct KernelRun {
 /// Empty when all agree bit for bit (NaNs aside) for every run; else what differs first.
 std::string compareAll(const loop::Kernel& kernel, const std::vector<KernelRun>& runs);
 
+/// Vectors of one extent, `n`.
+KernelDescriptor vectorDescriptor(DType in, DType out, size_t inputs = 1, size_t outputs = 1);
+
 /// "x86-64-v3", "native" and, where the machine has it, "x86-64-v4".
 std::vector<std::string> runnableLevels();
 

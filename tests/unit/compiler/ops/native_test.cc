@@ -9,7 +9,7 @@
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/printer.h"
-#include "tests/unit/compiler/ops/operator_cases.h"
+#include "tests/unit/compiler/ops/prepared_case.h"
 #include "tests/unit/compiler/ops/random_group.h"
 #include "tests/unit/compiler/ops/random_tensors.h"
 #include "tests/unit/compiler/ops/rounds.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compiler/ir/op.h"
-#include "tests/unit/compiler/ops/group_program.h"
 #include "tests/unit/compiler/ops/random_tensors.h"
 
 namespace baton::ops::test {
@@ -25,17 +24,5 @@ Case makeCase(const OpDef& op, uint64_t round);
 std::optional<Case> withoutElements(const Case& c, uint64_t round);
 /// For messages.
 std::string describe(const OpDef& op, const Case& c);
-
-/// The call as a program, with constants or symbols as extents, and what it gives.
-struct PreparedCase {
-  GroupProgram program;
-  std::vector<Tensor> inputs;         ///< of the program
-  std::optional<std::string> broken;  ///< an obligation that does not hold
-  Outcome expected;
-};
-/// More than the reference version would hold.
-bool isTooLarge(const Outcome& outcome);
-/// Builds and evaluates. Check `program.typeError()` first.
-void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic);
 
 }  // namespace baton::ops::test

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/loop/printer.h"
-#include "tests/unit/compiler/ops/operator_cases.h"
+#include "tests/unit/compiler/ops/prepared_case.h"
 #include "tests/unit/compiler/ops/rounds.h"
 
 using namespace baton;

@@ -1,0 +1,33 @@
+#include "tests/unit/compiler/ops/prepared_case.h"
+
+namespace baton::ops::test {
+
+bool isTooLarge(const Outcome& outcome) {
+  return outcome.error && outcome.error->find("too large") != std::string::npos;
+}
+
+void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic) {
+  GroupProgram& program = prepared.program;
+  std::vector<Tensor>& inputs = prepared.inputs;
+  std::vector<Handle> args;
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const Tensor& input = c.inputs[i];
+    if (i < c.isConstant.size() && c.isConstant[i]) {
+      args.push_back(program.constant(input));
+      continue;
+    }
+    std::vector<DimExpr> extents;
+    for (size_t axis = 0; axis < input.shape.size(); ++axis)
+      extents.push_back(isSymbolic ? program.symbol("n") : DimExpr::constant(input.shape[axis]));
+    std::optional<std::vector<DimExpr>> values;
+    if (i < 32 && (op.valueInputs >> i & 1) != 0) values = {{program.symbol("v")}};
+    args.push_back(program.param(input.dtype, std::move(extents), std::move(values)));
+    inputs.push_back(input);
+  }
+  for (const Handle& result : program.calls(op.name, args, c.attrs)) program.result(result);
+  if (program.typeError()) return;
+  prepared.expected = program.evaluate(inputs);
+  prepared.broken = program.checkObligations(inputs);
+}
+
+}  // namespace baton::ops::test
