@@ -71,9 +71,10 @@ Result<void> bindParams(std::span<const Params> files, ir::Module& module,
     const NamedArrayView& array = *found->second;
     if (array.dtype != constant.dtype || array.shape != constant.shape) {
       diagnostics.error(
-          {}, fmt::format("param @{}: the value of \"{}\" is {} {}, declared is {} {}", constant.name,
-                          constant.externalKey, dtypeName(array.dtype), shapeText(array.shape),
-                          dtypeName(constant.dtype), shapeText(constant.shape)));
+          constant.location,
+          fmt::format("param @{}: the value of \"{}\" is {} {}, declared is {} {}", constant.name,
+                      constant.externalKey, dtypeName(array.dtype), shapeText(array.shape),
+                      dtypeName(constant.dtype), shapeText(constant.shape)));
       continue;
     }
     constant.bytes.assign(array.bytes.begin(), array.bytes.end());

@@ -296,6 +296,7 @@ void Parser::parseParamItem(const Item& item) {
     return;
   }
   ir::Constant& constant = module_.constants[item.constant->value()];
+  constant.location = place;
   constant.dtype = (*type)->dtype();
   for (const DimExpr& dim : (*type)->dims()) constant.shape.push_back(*dim.asConstant());
   constant.externalKey = constant.name;

@@ -61,6 +61,7 @@ struct Constant {
   std::vector<std::byte> bytes;  ///< empty for an external one
   std::string name;              ///< of `param @name`, without '@'; empty otherwise
   std::string externalKey;       ///< key in the weights file while it is not bound
+  SourceLocation location;       ///< of the type of its `param`
   bool isExternal() const { return !externalKey.empty() && bytes.empty(); }
 };
 

@@ -77,12 +77,9 @@ struct OpCall {
   size_t inputCount;
 };
 
-/// A tensor's structure. `length` is the extent of a rank-1 tensor where it is certain:
-/// ranks may depend on it (reshape to a shape that is itself a tensor).
 struct TensorStructure {
   DType dtype = DType::F32;
   int rank = 0;
-  std::optional<int64_t> length = std::nullopt;
 };
 
 struct StructureResult {
@@ -97,7 +94,8 @@ class StructureContext {
   virtual ~StructureContext() = default;
   virtual std::optional<DType> dtype(size_t input) const = 0;
   virtual std::optional<int> rank(size_t input) const = 0;
-  /// Extent of a rank-1 input where it is certain.
+  /// Extent of a rank-1 input where it is certain: ranks may depend on it (reshape to a
+  /// shape that is itself a tensor).
   virtual std::optional<int64_t> length(size_t input) const = 0;
   /// Values of a constant integer input of rank 0 or 1.
   virtual std::optional<std::vector<int64_t>> constantInts(size_t input) const = 0;

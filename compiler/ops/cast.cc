@@ -16,7 +16,7 @@ namespace {
 std::optional<StructureResult> ofType(const StructureContext& context, DType dtype) {
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
-  return oneResult(dtype, *rank, context.length(0));
+  return oneResult(dtype, *rank);
 }
 
 }  // namespace

@@ -41,15 +41,7 @@ Result<std::optional<StructureResult>> concatenateStructure(const OpCall& call, 
   BATON_TRY(normaliseAxis(call, "axis", ConcatenateAttrs{*call.attrs}.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  std::optional<int64_t> length;
-  if (*rank == 1) {
-    length = 0;
-    for (size_t i = 0; i < call.inputCount && length; ++i) {
-      const std::optional<int64_t> part = context.length(i);
-      if (!part || __builtin_add_overflow(*length, *part, &*length)) length = std::nullopt;
-    }
-  }
-  return oneResult(*dtype, *rank, length);
+  return oneResult(*dtype, *rank);
 }
 
 Result<std::vector<TensorDims>> concatenateDims(const OpCall& call, DimsContext& context) {
@@ -88,9 +80,7 @@ Result<std::optional<StructureResult>> stackStructure(const OpCall& call, Struct
   BATON_TRY(newAxis(call, StackAttrs{*call.attrs}.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  std::optional<int64_t> length;
-  if (*rank == 0) length = static_cast<int64_t>(call.inputCount);
-  return oneResult(*dtype, *rank + 1, length);
+  return oneResult(*dtype, *rank + 1);
 }
 
 Result<std::vector<TensorDims>> stackDims(const OpCall& call, DimsContext& context) {

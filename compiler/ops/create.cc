@@ -16,11 +16,6 @@ namespace {
 ShapeSource fillShape(const OpCall& call) { return {FillAttrs{*call.attrs}.shape(), 0, "shape"}; }
 ShapeSource fullShape(const OpCall& call) { return {FullAttrs{*call.attrs}.shape(), 1, "shape"}; }
 
-std::optional<int64_t> lengthOf(const ShapeSource& source) {
-  if (source.attribute == nullptr || source.attribute->size() != 1) return std::nullopt;
-  return source.attribute->front().asConstant();
-}
-
 std::optional<std::vector<DimExpr>> repeated(const TensorDims& result, const DimExpr& value) {
   const std::optional<size_t> count = valueCount(result);
   if (!count) return std::nullopt;
@@ -34,7 +29,7 @@ Result<std::optional<StructureResult>> fillStructure(const OpCall& call, Structu
   BATON_TRY(context.provideResultDType(0, dtype));
   BATON_TRY_ASSIGN(const std::optional<int> rank, shapeRank(call, context, fillShape(call)));
   if (!rank) return std::nullopt;
-  return oneResult(dtype, *rank, lengthOf(fillShape(call)));
+  return oneResult(dtype, *rank);
 }
 
 Result<std::vector<TensorDims>> fillDims(const OpCall& call, DimsContext& context) {
@@ -61,7 +56,7 @@ Result<std::optional<StructureResult>> fullStructure(const OpCall& call, Structu
   BATON_TRY_ASSIGN(const std::optional<int> rank, shapeRank(call, context, fullShape(call)));
   const std::optional<DType> dtype = attrs.dtype() ? attrs.dtype() : context.dtype(0);
   if (!rank || !dtype) return std::nullopt;
-  return oneResult(*dtype, *rank, lengthOf(fullShape(call)));
+  return oneResult(*dtype, *rank);
 }
 
 Result<std::vector<TensorDims>> fullDims(const OpCall& call, DimsContext& context) {
@@ -96,12 +91,7 @@ Result<std::optional<StructureResult>> arangeStructure(const OpCall& call, Struc
   if (!dtype) return std::nullopt;
   if (dtype == DType::Bool)
     return opError(call, "the type of the result is bool; expected an integer or float type");
-  std::optional<int64_t> length;
-  const auto start = context.constantInts(0);
-  const auto stop = context.constantInts(1);
-  const auto step = context.constantInts(2);
-  if (start && stop && step && (*step)[0] == 1 && (*start)[0] == 0 && (*stop)[0] >= 0) length = (*stop)[0];
-  return oneResult(*dtype, 1, length);
+  return oneResult(*dtype, 1);
 }
 
 namespace {

@@ -33,7 +33,7 @@ Result<std::optional<StructureResult>> takeStructure(const OpCall& call, Structu
   if (attrs.batchDims() != 0 && !attrs.axis()) return opError(call, "batch_dims without an axis");
   if (!attrs.axis()) {
     if (!indexRank || !dtype) return std::nullopt;
-    return oneResult(*dtype, *indexRank, context.length(1));
+    return oneResult(*dtype, *indexRank);
   }
   if (!rank || !indexRank) return std::nullopt;
   BATON_TRY_ASSIGN(const int axis, normaliseAxis(call, "axis", *attrs.axis(), *rank));
@@ -41,8 +41,7 @@ Result<std::optional<StructureResult>> takeStructure(const OpCall& call, Structu
     return opError(call, fmt::format("batch_dims is {}; expected 0 to {}", attrs.batchDims(),
                                      std::min(axis, *indexRank)));
   if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank - 1 + *indexRank - static_cast<int>(attrs.batchDims()),
-                   *rank == 1 ? context.length(1) : std::nullopt);
+  return oneResult(*dtype, *rank - 1 + *indexRank - static_cast<int>(attrs.batchDims()));
 }
 
 Result<std::vector<TensorDims>> takeDims(const OpCall& call, DimsContext& context) {
@@ -102,7 +101,7 @@ Result<std::optional<StructureResult>> gatherStructure(const OpCall& call, Struc
   BATON_TRY(normaliseAxis(call, "axis", GatherAttrs{*call.attrs}.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank, context.length(1));
+  return oneResult(*dtype, *rank);
 }
 
 Result<std::vector<TensorDims>> gatherDims(const OpCall& call, DimsContext& context) {

@@ -39,7 +39,7 @@ Result<std::optional<StructureResult>> transposeStructure(const OpCall& call, St
   BATON_TRY(transposedAxes(call, *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank, context.length(0));
+  return oneResult(*dtype, *rank);
 }
 
 Result<std::vector<TensorDims>> transposeDims(const OpCall& call, DimsContext& context) {
@@ -64,10 +64,7 @@ Result<std::optional<StructureResult>> expandDimsStructure(const OpCall& call, S
   BATON_TRY(newAxis(call, attrs.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  const int resultRank = *rank + static_cast<int>(attrs.numNewaxis());
-  std::optional<int64_t> length;
-  if (resultRank == 1) length = *rank == 0 ? 1 : context.length(0);
-  return oneResult(*dtype, resultRank, length);
+  return oneResult(*dtype, *rank + static_cast<int>(attrs.numNewaxis()));
 }
 
 Result<std::vector<TensorDims>> expandDimsDims(const OpCall& call, DimsContext& context) {
@@ -130,7 +127,7 @@ Result<std::optional<StructureResult>> reverseStructure(const OpCall& call, Stru
   BATON_TRY(normaliseAxis(call, "axis", ReverseAttrs{*call.attrs}.axis(), *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank, context.length(0));
+  return oneResult(*dtype, *rank);
 }
 
 std::optional<std::vector<DimExpr>> reverseValues(const OpCall&, DimsContext& context,

@@ -24,8 +24,8 @@ Result<std::optional<StructureResult>> checkedStructure(const OpCall& call, Stru
   return kRelation(call, context);
 }
 
-inline StructureResult oneResult(DType dtype, int rank, std::optional<int64_t> length = std::nullopt) {
-  return {{{dtype, rank, length}}, false};
+inline StructureResult oneResult(DType dtype, int rank) {
+  return {{{dtype, rank}}, false};
 }
 
 /// In [0, rank); an error that names `what` ("axis") and the valid range otherwise.

@@ -23,10 +23,7 @@ Result<std::optional<StructureResult>> broadcastToStructure(const OpCall& call, 
     return opError(call, fmt::format("data of rank {} cannot be broadcast to rank {}", *dataRank, *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!rank || !dtype || !dataRank) return std::nullopt;
-  std::optional<int64_t> length;
-  if (*rank == 1 && targetShape(call).attribute != nullptr)
-    length = targetShape(call).attribute->front().asConstant();
-  return oneResult(*dtype, *rank, length);
+  return oneResult(*dtype, *rank);
 }
 
 Result<std::vector<TensorDims>> broadcastToDims(const OpCall& call, DimsContext& context) {

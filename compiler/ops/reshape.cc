@@ -224,14 +224,7 @@ Result<std::optional<StructureResult>> reshapeStructure(const OpCall& call, Stru
       used += value == -3 ? 2 : 1;
     }
   }
-  std::optional<int64_t> length;
-  if (rank == 1 && source.attribute->size() == 1) {
-    const std::optional<int64_t> only = source.attribute->front().asConstant();
-    if (only && *only > 0) length = only;
-    if (only == -1) length = context.length(0);
-    if (only == -1 && context.rank(0) == 0) length = 1;
-  }
-  return oneResult(*dtype, rank, length);
+  return oneResult(*dtype, rank);
 }
 
 Result<std::vector<TensorDims>> reshapeDims(const OpCall& call, DimsContext& context) {

@@ -18,14 +18,14 @@ Result<std::optional<StructureResult>> unaryStructure(const OpCall&, StructureCo
   const std::optional<int> rank = context.rank(0);
   const std::optional<DType> dtype = context.dtype(0);
   if (!rank || !dtype) return std::nullopt;
-  return oneResult(*dtype, *rank, context.length(0));
+  return oneResult(*dtype, *rank);
 }
 
 Result<std::optional<StructureResult>> predicateStructure(const OpCall&, StructureContext& context) {
   BATON_TRY(context.provideResultDType(0, DType::Bool));
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
-  return oneResult(DType::Bool, *rank, context.length(0));
+  return oneResult(DType::Bool, *rank);
 }
 
 Result<std::vector<TensorDims>> unaryDims(const OpCall&, DimsContext& context) {

@@ -1,6 +1,11 @@
 #include "compiler/types/operator_structure.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "compiler/ir/printer.h"
+#include "compiler/ops/call_contexts.h"
 
 namespace baton::types {
 
@@ -102,13 +107,50 @@ Structure::Outcome OperatorStructure::run(std::vector<Term>& waitFor) {
   return Structure::Outcome::NotYet;
 }
 
+/// Extents of the results of rank 1, as far as those of the inputs tell. What the dims relation
+/// finds wrong here it finds again when extents are inferred.
+std::vector<std::optional<int64_t>> OperatorStructure::lengthsOf(const ops::StructureResult& result) const {
+  std::vector<std::optional<int64_t>> lengths(result.results.size());
+  const bool isWanted = std::any_of(result.results.begin(), result.results.end(),
+                                    [](const ops::TensorStructure& tensor) { return tensor.rank == 1; });
+  if (!isWanted) return lengths;
+  auto next = static_cast<uint32_t>(structure_.module_.dimSymbols.size());
+  std::vector<ops::KnownInput> inputs;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const std::optional<DType> type = dtype(i);
+    const std::optional<int> inputRank = rank(i);
+    if (!type || !inputRank) return lengths;
+    ops::KnownInput known{.dtype = *type};
+    for (int axis = 0; axis < *inputRank; ++axis) known.dims.push_back(DimExpr::symbol(DimSymbol(next++)));
+    if (const std::optional<int64_t> only = length(i)) known.dims = {DimExpr::constant(*only)};
+    if (const std::optional<std::vector<int64_t>> values = constantInts(i)) {
+      known.values.emplace();
+      for (int64_t value : *values) known.values->push_back(DimExpr::constant(value));
+    }
+    inputs.push_back(std::move(known));
+  }
+  const DimKnowledge nothing;
+  ops::KnownDims context(inputs, nothing, next);
+  const Result<std::vector<ops::TensorDims>> dims =
+      call_.op->dims({call_.op, &call_.attrs, inputs_.size()}, context);
+  if (!dims.has_value()) return lengths;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    if (result.results[i].rank == 1) lengths[i] = dims.value()[i].extents[0].asConstant();
+  return lengths;
+}
+
 void OperatorStructure::apply(const ops::StructureResult& result) {
   TermTable& terms = structure_.terms_;
   std::vector<Term> tensors;
   for (const ops::TensorStructure& tensor : result.results)
     tensors.push_back(terms.tensor(tensor.dtype, tensor.rank));
   bool isTuple = result.isTuple || tensors.size() != 1;
-  if (!isTuple) structure_.facts_[pending_.function][binding_.var.value()].length = result.results[0].length;
+  Structure::VarFacts& facts = structure_.facts_[pending_.function][binding_.var.value()];
+  std::vector<std::optional<int64_t>> lengths = lengthsOf(result);
+  if (isTuple)
+    facts.elementLengths = std::move(lengths);
+  else if (!facts.length)
+    facts.length = lengths[0];
   Term term = isTuple ? terms.tuple(std::move(tensors)) : tensors[0];
   structure_.require(term, pending_.result, binding_.location,
                      fmt::format("the result of {}", call_.op->name));
@@ -132,7 +174,13 @@ std::optional<int64_t> OperatorStructure::length(size_t input) const {
     return constant->shape.size() == 1 ? std::optional(constant->shape[0]) : std::nullopt;
   const std::optional<ir::Atom>& atom = inputs_[input].atom;
   if (!atom || !atom->isVar()) return std::nullopt;
-  return structure_.facts_[pending_.function][atom->var().value()].length;
+  const std::vector<Structure::VarFacts>& facts = structure_.facts_[pending_.function];
+  const Structure::VarFacts& of = facts[atom->var().value()];
+  if (of.length || of.definition == nullptr) return of.length;
+  const ir::Project* project = std::get_if<ir::Project>(of.definition);
+  if (project == nullptr || !project->tuple.isVar()) return std::nullopt;
+  const auto& lengths = facts[project->tuple.var().value()].elementLengths;
+  return project->index < lengths.size() ? lengths[project->index] : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> OperatorStructure::constantInts(size_t input) const {
@@ -146,11 +194,19 @@ std::optional<std::vector<int64_t>> OperatorStructure::constantInts(size_t input
   return values;
 }
 
+/// As it was declared, with the extents, where it was.
+std::string OperatorStructure::printInput(size_t input) const {
+  const std::optional<ir::Atom>& atom = inputs_[input].atom;
+  const ir::TypeRef declared = atom && atom->isVar() ? function_.var(atom->var()).declaredType : nullptr;
+  if (declared != nullptr && !declared->isOpen()) return ir::print(structure_.module_, declared);
+  return structure_.terms_.print(inputs_[input].tensor);
+}
+
 Error OperatorStructure::mismatch(size_t input, const std::string& expected) const {
   ops::OpCall call{call_.op, &call_.attrs, inputs_.size()};
   return Error(ErrorCode::CompileError,
                fmt::format("{}: the {} has type {}; expected {}", call_.op->name, ops::inputName(call, input),
-                           structure_.terms_.print(inputs_[input].tensor), expected));
+                           printInput(input), expected));
 }
 
 Result<void> OperatorStructure::requireDType(size_t input, DType dtype) {
@@ -202,10 +258,28 @@ Result<void> OperatorStructure::provideResultDTypeOf(size_t result, size_t input
   return provideDType(result, dtypeTerm(input));
 }
 
+std::string OperatorStructure::whatIsMissing() {
+  std::vector<Term> waitFor;
+  bool isKnown = collectInputs(waitFor);
+  for (size_t i = 0; isKnown && i < inputs_.size(); ++i) isKnown = dtype(i) && rank(i);
+  if (!isKnown)
+    return fmt::format("{}: the types of its inputs are not known; annotate them", call_.op->name);
+  // Types are all that it needs, but for a shape that is a tensor.
+  const ops::OpCall call{call_.op, &call_.attrs, inputs_.size()};
+  std::string shape = "shape";
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if ((call_.op->valueInputs >> i & 1) != 0 && rank(i) == 1 && !length(i)) shape = ops::inputName(call, i);
+  return fmt::format(
+      "{}: the rank of the result is the length of the {}, which is not known; bind it with its type first, "
+      "as "
+      "in `let %shape: Tensor[(3,), int64] = ...;`",
+      call_.op->name, shape);
+}
+
 void OperatorStructure::report(const std::string& message) {
   failed_ = true;
   SourceLocation location = blamed_ ? locationOf(inputs_[*blamed_].written) : binding_.location;
-  std::string detail = blamed_ ? structure_.terms_.print(inputs_[*blamed_].tensor) : std::string();
+  std::string detail = blamed_ ? printInput(*blamed_) : std::string();
   structure_.diagnostics_.error(location, message, detail);
 }
 

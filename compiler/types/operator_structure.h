@@ -16,6 +16,9 @@ class OperatorStructure final : public ops::StructureContext {
   /// could use.
   Structure::Outcome run(std::vector<Term>& waitFor);
 
+  /// Why a relation that got no answer to the end has none, for a message.
+  std::string whatIsMissing();
+
   std::optional<DType> dtype(size_t input) const override;
   std::optional<int> rank(size_t input) const override;
   std::optional<int64_t> length(size_t input) const override;
@@ -41,7 +44,9 @@ class OperatorStructure final : public ops::StructureContext {
   Term dtypeTerm(size_t input) const { return structure_.terms_.children(inputs_[input].tensor)[0]; }
   Term rankTerm(size_t input) const { return structure_.terms_.children(inputs_[input].tensor)[1]; }
   Result<void> provideDType(size_t result, Term dtype);
+  std::string printInput(size_t input) const;
   Error mismatch(size_t input, const std::string& expected) const;
+  std::vector<std::optional<int64_t>> lengthsOf(const ops::StructureResult& result) const;
   void apply(const ops::StructureResult& result);
   void report(const std::string& message);
   SourceLocation locationOf(size_t written) const;

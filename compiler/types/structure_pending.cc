@@ -103,10 +103,8 @@ void Structure::reportUnresolved() {
     const ir::Binding& binding = function.block(pending.block).bindings[pending.binding];
     std::string inputs;
     for (Term input : pending.inputs) inputs += (inputs.empty() ? "" : ", ") + terms_.print(input);
-    if (const ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs))
-      diagnostics_.error(
-          binding.location,
-          fmt::format("{}: the types of its inputs are not known; annotate them", call->op->name), inputs);
+    if (std::holds_alternative<ir::CallOp>(binding.rhs))
+      diagnostics_.error(binding.location, OperatorStructure(*this, pending).whatIsMissing(), inputs);
     else
       diagnostics_.error(binding.location, "the type of the tuple is not known; annotate it", inputs);
   }

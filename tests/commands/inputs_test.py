@@ -58,6 +58,8 @@ class Inputs(CommandTest):
         self.call(USAGE, "tree", "@bad.txt", stderr="input %t: ")
         self.call(BAD_FILE, "tree", "@missing.txt", stderr="missing.txt: ")
 
+    # states: A program error ends the call with a message, the place in the program and the functions that were active, inlined ones too.
+    # states: A call in tail position is the last thing its caller does, which is no longer active then.
     def test_backtraces_at_every_level(self):
         program = '''import "prelude"
 def @second(%xs: List[int32]) -> int32 { @hd(@tl(%xs)) + 1 }

@@ -141,6 +141,7 @@ bool isClose(const TextValue& found, const TextValue& expected, double tolerance
     for (size_t i = 0; i < y.bytes.size(); i += size) {
       const double u = at(x, i);
       const double v = at(y, i);
+      // states: Two NaNs count as equal.
       if (std::isnan(u) && std::isnan(v)) continue;
       if (u == v) continue;
       if (!(std::abs(u - v) <= tolerance * largest)) return false;
@@ -182,6 +183,10 @@ void ProgramRunner::checkExpected(const Run& run, const Outcome& oracle) {
                      formatValue(*oracle.value)));
 }
 
+// states: The same whether an operation is folded by the compiler, run by the evaluator, interpreted or
+// compiled, at every optimisation level and on every CPU: results are equal bit for bit. states: Where the
+// evaluator gives a value, every level gives that value; where it fails, a level fails too, or gives a value
+// if only unused results failed.
 void ProgramRunner::checkSame(const Run& run, const std::string& where, const Outcome& oracle,
                               const Outcome& other) {
   if (!oracle.value) {
