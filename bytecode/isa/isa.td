@@ -202,9 +202,9 @@ def NeBool : Compare<0x0e0, "ne", TBool, "a != b">;
 foreach t = IntTypes in {
   let Effects = [MayFail] in {
   def FloorDiv # t.Suffix : Binary<0x100, "floor_div", t, "floor(a / b); an error on zero and MIN / -1">;
-  def FloorMod # t.Suffix : Binary<0x110, "floor_mod", t, "a - b * floor(a / b); an error on zero">;
+  def FloorMod # t.Suffix : Binary<0x110, "floor_mod", t, "a - b * floor(a / b); an error on zero and MIN / -1">;
   def TruncDiv # t.Suffix : Binary<0x120, "trunc_div", t, "trunc(a / b); an error on zero and MIN / -1">;
-  def TruncMod # t.Suffix : Binary<0x130, "trunc_mod", t, "a - b * trunc(a / b); an error on zero">;
+  def TruncMod # t.Suffix : Binary<0x130, "trunc_mod", t, "a - b * trunc(a / b); an error on zero and MIN / -1">;
   }
   def And # t.Suffix : Binary<0x140, "and", t, "a & b">;
   def Or # t.Suffix : Binary<0x150, "or", t, "a | b">;

@@ -114,7 +114,6 @@ class Parser {
   Result<Kind> kind() {
     const size_t begin = position_;
     const std::string_view name = word();
-    Kind result;
     if (name == "tensor") {
       BATON_TRY(expect("<"));
       BATON_TRY_ASSIGN(const DType type, dtype());

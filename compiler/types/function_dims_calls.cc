@@ -138,7 +138,6 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
   };
 
   if (isFinal_) {
-    size_t slot = 0;
     for (size_t i = 0; i < facts.size(); ++i) {
       std::vector<Position> positions = positionsOf(facts[i].type);
       std::vector<DimExpr> declared = declaredDims(callee.declared[i], callee.shapes[i]);
@@ -158,7 +157,6 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
                  ir::print(module_.module(), facts[i].type));
         }
       }
-      slot += positions.size() + callee.valueCounts[i];
     }
     for (const DimConstraint& constraint : where) {
       std::string message =

@@ -184,13 +184,12 @@ void ProgramRunner::checkExpected(const Run& run, const Outcome& oracle) {
 }
 
 // states: The same whether an operation is folded by the compiler, run by the evaluator, interpreted or
-// compiled, at every optimisation level and on every CPU: results are equal bit for bit. states: Where the
-// evaluator gives a value, every level gives that value; where it fails, a level fails too, or gives a value
-// if only unused results failed.
+// compiled, at every optimisation level and on every CPU: results are equal bit for bit.
 void ProgramRunner::checkSame(const Run& run, const std::string& where, const Outcome& oracle,
                               const Outcome& other) {
   if (!oracle.value) {
-    // Where the evaluator fails every level fails, or what failed was not used.
+    // states: Where the evaluator gives a value, every level gives that value; where it fails, a level fails
+    // too, or gives a value if only unused results failed.
     if (!other.value && other.code != oracle.code && other.code != ErrorCode::ProgramError)
       fail(run, where, fmt::format("the evaluator failed with {}; found {}", oracle.error, other.error));
     return;

@@ -75,7 +75,7 @@ T max(T a, T b) {
   return a < b ? b : a;
 }
 
-/// Whether an integer division has no result.
+/// Whether an integer division has no result; its remainder is none either.
 template <std::integral T>
 constexpr bool divisionFails(T a, T b) {
   if constexpr (std::is_signed_v<T>) return b == 0 || (b == -1 && a == std::numeric_limits<T>::min());
@@ -87,8 +87,6 @@ constexpr T truncDiv(T a, T b) {
 }
 template <std::integral T>
 constexpr T truncMod(T a, T b) {
-  if constexpr (std::is_signed_v<T>)
-    if (b == -1) return 0;
   return static_cast<T>(a % b);
 }
 template <std::integral T>

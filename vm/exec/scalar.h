@@ -92,14 +92,6 @@ BATON_EXEC void exec(bytecode::NeBool v, Frame& f) {
     set<T>(f, v.dst(), arithmetic::function(a, b));                  \
     return true;                                                     \
   }
-#define BATON_EXEC_MODULO(name, T, type, function)                   \
-  BATON_EXEC bool exec(bytecode::name v, Frame& f) {                 \
-    const T a = get<T>(f, v.a()), b = get<T>(f, v.b());              \
-    if (b == 0) [[unlikely]]                                         \
-      return failDivision(*f.m, type, scalarBits(a), scalarBits(b)); \
-    set<T>(f, v.dst(), arithmetic::function(a, b));                  \
-    return true;                                                     \
-  }
 
 #define BATON_EXEC_NUMBER(suffix, T)                   \
   BATON_EXEC_BINARY(Add##suffix, T, add)               \
@@ -116,9 +108,9 @@ BATON_EXEC void exec(bytecode::NeBool v, Frame& f) {
 #define BATON_EXEC_INTEGER(suffix, T, type)                         \
   BATON_EXEC_NUMBER(suffix, T)                                      \
   BATON_EXEC_DIVISION(FloorDiv##suffix, T, type, floorDiv)          \
-  BATON_EXEC_MODULO(FloorMod##suffix, T, type, floorMod)            \
+  BATON_EXEC_DIVISION(FloorMod##suffix, T, type, floorMod)          \
   BATON_EXEC_DIVISION(TruncDiv##suffix, T, type, truncDiv)          \
-  BATON_EXEC_MODULO(TruncMod##suffix, T, type, truncMod)            \
+  BATON_EXEC_DIVISION(TruncMod##suffix, T, type, truncMod)          \
   BATON_EXEC_BINARY(Shl##suffix, T, shl)                            \
   BATON_EXEC_BINARY(Shr##suffix, T, shr)                            \
   BATON_EXEC_UNARY(Not##suffix, T, static_cast<T>(~a))              \
@@ -163,7 +155,6 @@ BATON_EXEC_FLOAT(F64, double)
 #undef BATON_EXEC_UNARY
 #undef BATON_EXEC_COMPARE
 #undef BATON_EXEC_DIVISION
-#undef BATON_EXEC_MODULO
 #undef BATON_EXEC_NUMBER
 #undef BATON_EXEC_INTEGER
 #undef BATON_EXEC_FLOAT

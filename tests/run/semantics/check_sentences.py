@@ -3,7 +3,7 @@
 
   check_sentences.py SOURCE_ROOT
 
-A test quotes the sentence in a comment of its own line, `// states: SENTENCE`."""
+A test quotes the sentence in a comment of its own, `// states: SENTENCE`."""
 import pathlib
 import re
 import sys
@@ -27,10 +27,12 @@ def stated(root):
         for path in sorted((root / folder).rglob("*")):
             if path.suffix not in (".relay", ".cc", ".py"):
                 continue
-            for line in path.read_text().splitlines():
-                match = re.match(r"\s*(?://|#) states: (.+)", line)
-                if match:
-                    found.setdefault(match.group(1).strip(), path.relative_to(root))
+            text = path.read_text()
+            if path.suffix == ".cc":
+                # Comments of C++ are wrapped.
+                text = re.sub(r"\n\s*// (?!states: )", " ", text)
+            for sentence in re.findall(r"^\s*(?://|#) states: (.+)$", text, re.MULTILINE):
+                found.setdefault(sentence.strip(), path.relative_to(root))
     return found
 
 

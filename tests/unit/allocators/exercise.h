@@ -44,7 +44,9 @@ inline bool exercise(Allocator& allocator, uint32_t seed, int steps) {
     if (blocks.size() < 150 && (blocks.empty() || random() % 5 < 3)) {
       const uint32_t bits = random() % 18;
       const size_t size = random() % (size_t{2} << bits);
-      blocks.push_back(take(allocator, size, size_t{1} << random() % 8, static_cast<uint8_t>(random())));
+      const auto fill = static_cast<uint8_t>(random());
+      const size_t alignment = size_t{1} << random() % 8;
+      blocks.push_back(take(allocator, size, alignment, fill));
     } else {
       const size_t index = random() % blocks.size();
       intact = intact && isIntact(blocks[index]);
