@@ -284,7 +284,7 @@ def binary():
         "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
         "floor_divide": lambda a, b: np.floor(a / b), "trunc_divide": lambda a, b: np.trunc(a / b),
         "mod": np.fmod, "trunc_mod": np.fmod,
-        "floor_mod": lambda a, b: (lambda r: np.where((r != 0) & ((r < 0) != (b < 0)), r + b, r))(np.fmod(a, b)),
+        "floor_mod": np.mod,
         "maximum": maximum, "minimum": minimum,
     }
     integerOps = {
@@ -331,7 +331,7 @@ def binary():
         pairs = np.array(list(itertools.product(values, values)))
         a, b = Tensor(dtype, pairs[:, 0]), Tensor(dtype, pairs[:, 1])
         usual = {k: floatOps[k] for k in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "mod",
-                                          "trunc_mod")}
+                                          "trunc_mod", "floor_mod", "floor_divide", "trunc_divide")}
         p.case(f"edges_{dtype}", [(f"{op}(%a, %b)", like(a, f(wide(a), wide(b)))) for op, f in usual.items()],
                {"a": a, "b": b}, dims={"a": "n", "b": "n"})
     a, b = Tensor("bool", [0, 0, 1, 1]), Tensor("bool", [0, 1, 0, 1])
