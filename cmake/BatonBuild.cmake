@@ -32,7 +32,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   # Boost and libstdc++ 12 use what C++20 deprecates; `&` of two bools is meant.
   add_compile_options(-Wno-deprecated-declarations -Wno-bitwise-instead-of-logical)
 endif()
+# Shared libraries name all that they need, except what a sanitizer's runtime has: it is in the program.
+set(BATON_NO_UNDEFINED -Wl,--no-undefined)
 if(BATON_SANITIZE)
+  set(BATON_NO_UNDEFINED "")
   add_compile_options(-fsanitize=${BATON_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BATON_SANITIZE})
   if(BATON_SANITIZE MATCHES "undefined")
