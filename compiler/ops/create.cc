@@ -260,7 +260,7 @@ Result<std::optional<StructureResult>> shapeOfStructure(const OpCall& call, Stru
   BATON_TRY(context.provideResultDType(0, dtype));
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
-  return oneResult(dtype, 1, *rank);
+  return oneResult(dtype, 1);
 }
 
 Result<std::vector<TensorDims>> shapeOfDims(const OpCall& call, DimsContext& context) {

@@ -117,10 +117,9 @@ std::vector<std::optional<int64_t>> OperatorStructure::lengthsOf(const ops::Stru
   auto next = static_cast<uint32_t>(structure_.module_.dimSymbols.size());
   std::vector<ops::KnownInput> inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const std::optional<DType> type = dtype(i);
     const std::optional<int> inputRank = rank(i);
-    if (!type || !inputRank) return lengths;
-    ops::KnownInput known{.dtype = *type};
+    if (!inputRank) return lengths;
+    ops::KnownInput known{.dtype = dtype(i).value_or(DType::F32)};  // extents seldom depend on it
     for (int axis = 0; axis < *inputRank; ++axis) known.dims.push_back(DimExpr::symbol(DimSymbol(next++)));
     if (const std::optional<int64_t> only = length(i)) known.dims = {DimExpr::constant(*only)};
     if (const std::optional<std::vector<int64_t>> values = constantInts(i)) {

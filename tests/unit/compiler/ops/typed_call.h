@@ -75,9 +75,6 @@ class TypedCall {
     for (size_t i = 0; i < results.size(); ++i) {
       const auto& extents = dims.assume_value()[i].extents;
       if (static_cast<int>(extents.size()) != results[i].rank) return "rank and number of extents differ";
-      if (results[i].length && results[i].rank != 1) return "length of a result of another rank than 1";
-      if (results[i].length && extents[0].asConstant() && *results[i].length != *extents[0].asConstant())
-        return "length and extent differ";
       out += (i == 0 ? "" : "; ") + std::string(dtypeName(results[i].dtype)) + shapeText(extents);
     }
     values_ = std::nullopt;
