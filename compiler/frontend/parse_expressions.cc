@@ -252,6 +252,10 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     take();
     return Callee{constructor->second, token.location};
   }
+  if (const ir::ArrayOperation* operation = ir::findArrayOperation(word)) {
+    take();
+    return Callee{*operation, token.location};
+  }
   // An operator: "nn.dense" comes as three tokens.
   std::string name(take().text);
   while (at(TokenKind::Dot) && peek(1).kind == TokenKind::Identifier) {

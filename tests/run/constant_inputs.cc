@@ -24,6 +24,7 @@ class Maker {
       Part result{partType, part, {}, {}};
       if (part.isTuple()) result.childTypes.assign(partType->elements().begin(), partType->elements().end());
       if (part.isData()) result.childTypes = module_.fieldTypes(partType, part.constructor().tag);
+      if (part.isArray()) result.childTypes.assign(part.elements().size(), partType->element());
       return result;
     };
     std::vector<Part> stack{begin(type, value)};
@@ -31,10 +32,11 @@ class Maker {
       Part& top = stack.back();
       if (top.children.size() < top.childTypes.size()) {
         const size_t next = top.children.size();
-        stack.push_back(begin(top.childTypes[next], top.value.fields()[next]));
+        stack.push_back(begin(top.childTypes[next], top.value.isArray() ? top.value.elements()[next]
+                                                                        : top.value.fields()[next]));
         continue;
       }
-      if (!top.value.isTensor() && !top.value.isTuple() && !top.value.isData())
+      if (top.value.isFunction() || top.value.isCell())
         return Error(ErrorCode::InvalidArgument, "a function or a cell cannot be built in");
       const ir::Atom atom = finish(top.type, top.value, std::move(top.children));
       stack.pop_back();
@@ -64,6 +66,14 @@ class Maker {
         if (!dim.isConstant()) dim = DimExpr::symbol(ir::kAnyDim);
       return module_.types.tensor(leaf->dtype(), std::move(dims));
     });
+    if (value.isArray()) {
+      ir::Atom array = passes::append(function_, function_.body, {.name = "a", .type = type},
+                                      ir::ArrayOp{ir::ArrayOperation::New, {}, {}});
+      for (const ir::Atom& child : children)
+        array = passes::append(function_, function_.body, {.name = "a", .type = type},
+                               ir::ArrayOp{ir::ArrayOperation::Push, {array, child}, {}});
+      return array;
+    }
     return passes::append(function_, function_.body, {.name = "d", .type = type},
                           ir::Construct{value.constructor(), std::move(children)});
   }
