@@ -36,7 +36,8 @@ bool isSameLeaf(const TypeInfo& a, const TypeInfo& b) {
 }
 
 bool isSameDefinition(const TypeDef& a, const TypeDef& b) {
-  if (a.isTuple != b.isTuple || a.isList != b.isList || a.isArray != b.isArray || a.constructors.size() != b.constructors.size())
+  if (a.isTuple != b.isTuple || a.isList != b.isList || a.isArray != b.isArray ||
+      a.constructors.size() != b.constructors.size())
     return false;
   for (size_t c = 0; c < a.constructors.size(); ++c) {
     const bytecode::Constructor &x = a.constructors[c], &y = b.constructors[c];

@@ -14,15 +14,7 @@ namespace baton::vm {
 class Executable;
 class TypeTable;
 
-enum class TypeKind : uint8_t {
-  Tensor = 0,
-  Scalar = 1,
-  Tuple = 2,
-  Adt = 3,
-  Closure = 4,
-  Ref = 5,
-  Array = 6
-};
+enum class TypeKind : uint8_t { Tensor = 0, Scalar = 1, Tuple = 2, Adt = 3, Closure = 4, Ref = 5, Array = 6 };
 
 struct TypeInfo;
 /// By constructor; of an array, the one field of the one constructor is an element.

@@ -175,11 +175,10 @@ Result<Ref<Value>> makeList(Instance& instance, const TypeInfo& type, std::span<
 }
 
 Result<Ref<Value>> makeArray(Instance& instance, const TypeInfo& type, std::span<Value* const> elements) {
-  if (!type.isArray())
-    return Error(ErrorCode::InvalidArgument, fmt::format("{} is not an array", type.text));
+  if (!type.isArray()) return Error(ErrorCode::InvalidArgument, fmt::format("{} is not an array", type.text));
   if (elements.size() > kMaxArrayLength)
-    return Error(ErrorCode::InvalidArgument, fmt::format("{} elements: an array has at most {}",
-                                                         elements.size(), kMaxArrayLength));
+    return Error(ErrorCode::InvalidArgument,
+                 fmt::format("{} elements: an array has at most {}", elements.size(), kMaxArrayLength));
   const TypeInfo& element = type.element();
   for (size_t i = 0; i < elements.size(); ++i)
     if (std::optional<std::string> problem = findMismatch(element, *elements[i]))
@@ -192,8 +191,7 @@ Result<Ref<Value>> makeArray(Instance& instance, const TypeInfo& type, std::span
   Array* array = asArray(object);
   for (const Value* value : elements) {
     if (!isScalar) retain(value->object());
-    array->data[array->length++] =
-        isScalar ? value->bits() : reinterpret_cast<uintptr_t>(value->object());
+    array->data[array->length++] = isScalar ? value->bits() : reinterpret_cast<uintptr_t>(value->object());
   }
   return Value::data(type, object, true);
 }

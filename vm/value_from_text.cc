@@ -26,7 +26,7 @@ Error mismatch(const TextValue& text, const TypeInfo& type) {
 }
 
 Result<Ref<Value>> leaf(Instance& instance, const TypeInfo* type, const TextValue& text) {
-  const Array& array = text.tensor();
+  const baton::Array& array = text.tensor();
   if (type && ((type->kind != TypeKind::Tensor && type->kind != TypeKind::Scalar) ||
                type->dtype != array.dtype || type->rank() != array.shape.size()))
     return mismatch(text, *type);
@@ -118,7 +118,7 @@ class Builder {
 };
 
 TextValue tensorText(const Tensor& tensor) {
-  Array array;
+  baton::Array array;
   array.dtype = tensor.dtype();
   array.shape.assign(tensor.shape().begin(), tensor.shape().end());
   array.bytes.assign(tensor.data, tensor.data + tensor.sizeBytes());

@@ -58,9 +58,8 @@ void checkJoined(Typing& typing, const View& view, uint32_t elementRank, uint32_
                                            element->dtype == view.dtype() && element->rank == elementRank;
   if (!fits)
     typing.fail(Rule::ArrayKind, [&] {
-      const Kind expected = elementRank == 0
-                                ? Kind::scalar(view.dtype())
-                                : Kind::tensor(view.dtype(), static_cast<uint8_t>(elementRank));
+      const Kind expected = elementRank == 0 ? Kind::scalar(view.dtype())
+                                             : Kind::tensor(view.dtype(), static_cast<uint8_t>(elementRank));
       return fmt::format("r{} is an array of {}: expected one of {}", view.array().index(),
                          typing.text(*element), typing.text(expected));
     });

@@ -86,9 +86,8 @@ class TablesCheck {
       return reporter_.report(Rule::TypeShape,
                               fmt::format("{}: type t{} is no array", owner, type.type.value()));
     if (kindOf(array.constructors[0].fields[0].type) != p_.kinds[type.content.value()])
-      reporter_.report(Rule::TypeShape,
-                       fmt::format("{}: elements of type t{} are not of kind k{}", owner, type.type.value(),
-                                   type.content.value()));
+      reporter_.report(Rule::TypeShape, fmt::format("{}: elements of type t{} are not of kind k{}", owner,
+                                                    type.type.value(), type.content.value()));
   }
   static bool isArrayShape(const TypeDef& type) {
     return type.isArray && type.constructors.size() == 1 && type.constructors[0].fields.size() == 1;

@@ -65,9 +65,11 @@ Value rowsOf(const HostTensor& tensor, size_t begin, int64_t count) {
   HostTensor rows;
   rows.dtype = tensor.dtype;
   rows.shape.assign(tensor.shape.begin() + 1, tensor.shape.end());
-  const size_t rowBytes = tensor.shape[0] == 0 ? 0 : tensor.bytes.size() / static_cast<size_t>(tensor.shape[0]);
+  const size_t rowBytes =
+      tensor.shape[0] == 0 ? 0 : tensor.bytes.size() / static_cast<size_t>(tensor.shape[0]);
   const auto first = tensor.bytes.begin() + static_cast<ptrdiff_t>(begin * rowBytes);
-  rows.bytes.assign(first, first + static_cast<ptrdiff_t>(rowBytes * (count < 0 ? 1 : static_cast<size_t>(count))));
+  rows.bytes.assign(first,
+                    first + static_cast<ptrdiff_t>(rowBytes * (count < 0 ? 1 : static_cast<size_t>(count))));
   if (count >= 0) rows.shape.insert(rows.shape.begin(), count);
   return Value::tensor(std::move(rows));
 }
@@ -118,7 +120,8 @@ Result<Value> Evaluator::arrayOperation(const ir::ArrayOp& rhs) {
     case ArrayOperation::Unstack: {
       const HostTensor& tensor = args[0].asTensor();
       std::vector<Value> rows;
-      for (int64_t i = 0; i < tensor.shape[0]; ++i) rows.push_back(rowsOf(tensor, static_cast<size_t>(i), -1));
+      for (int64_t i = 0; i < tensor.shape[0]; ++i)
+        rows.push_back(rowsOf(tensor, static_cast<size_t>(i), -1));
       return Value::array(std::move(rows));
     }
     case ArrayOperation::Split: return split(args[0].asTensor(), args[1].asTensor());

@@ -77,9 +77,9 @@ struct Object {
   enum class Kind : uint8_t { Tensor, Tuple, Data, Closure, Cell, Array, Buffer };
   Kind kind;
   uint32_t references = 1;
-  HostTensor tensor;                            // Tensor
-  ir::ConstructorRef constructor;               // Data
-  CodeId code;                                  // Closure
+  HostTensor tensor;               // Tensor
+  ir::ConstructorRef constructor;  // Data
+  CodeId code;                     // Closure
   std::vector<Value> fields;  // Tuple, Data, Buffer; Closure: captures; Cell: the content; Array: its buffer
   size_t length = 0;          // Array
   std::vector<std::optional<int64_t>> extents;  // Closure: values of captured symbols, if they have any

@@ -252,7 +252,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     take();
     return Callee{constructor->second, token.location};
   }
-  if (const ir::ArrayOperation* operation = ir::findArrayOperation(word)) {
+  if (const std::optional<ir::ArrayOperation> operation = ir::findArrayOperation(word)) {
     take();
     return Callee{*operation, token.location};
   }
@@ -268,6 +268,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
   if (hint.empty()) {
     NearestName nearest(name);
     for (const ops::OpDef* op : reader_.registry.all()) nearest.consider(op->name);
+    for (const ir::ArrayOperationInfo& operation : ir::allArrayOperations()) nearest.consider(operation.name);
     hint = nearest.text();
   }
   error(token.location, fmt::format("unknown operator or constructor {}{}", name, hint));

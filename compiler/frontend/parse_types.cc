@@ -36,7 +36,8 @@ bool isInsideData(ir::TypeRef root, DimSymbol symbol) {
       for (const DimExpr& dim : type->dims()) dim.collectSymbols(used);
       if (isInside && std::find(used.begin(), used.end(), symbol) != used.end()) return true;
     }
-    for (ir::TypeRef element : type->elements()) stack.emplace_back(element, isInside || type->isAdt() || type->isArray());
+    for (ir::TypeRef element : type->elements())
+      stack.emplace_back(element, isInside || type->isAdt() || type->isArray());
   }
   return false;
 }

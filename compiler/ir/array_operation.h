@@ -1,7 +1,10 @@
 // What programs do with arrays, as a table: name in text, number of operands, whether it can fail.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace baton::ir {
@@ -27,7 +30,8 @@ struct ArrayOperationInfo {
 };
 
 const ArrayOperationInfo& infoOf(ArrayOperation operation);
-/// Null when no operation has this name.
-const ArrayOperation* findArrayOperation(std::string_view name);
+/// By number of the operation.
+std::span<const ArrayOperationInfo> allArrayOperations();
+std::optional<ArrayOperation> findArrayOperation(std::string_view name);
 
 }  // namespace baton::ir

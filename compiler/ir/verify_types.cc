@@ -233,8 +233,9 @@ class TypeVerifier {
       case ArrayOperation::Concat:
         BATON_TRY(expectRows(args[0], type, rhs.operation == ArrayOperation::Concat, var));
         if (rhs.rowExtents.size() + 1 == static_cast<size_t>(type->rank())) return success();
-        return fail("types", fmt::format("{} extents of a row of {}", rhs.rowExtents.size(),
-                                         print(module_, type)), var);
+        return fail("types",
+                    fmt::format("{} extents of a row of {}", rhs.rowExtents.size(), print(module_, type)),
+                    var);
       case ArrayOperation::Unstack: return expectRows(type, args[0], false, var);
       case ArrayOperation::Split:
         BATON_TRY(expectRows(type, args[0], true, var));

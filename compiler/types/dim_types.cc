@@ -108,8 +108,7 @@ bool containsFunctionOrCell(TypeRef root) {
     TypeRef type = stack.back();
     stack.pop_back();
     if (type->isFunction() || type->isRef()) return true;
-    if (type->isAggregate())
-      stack.insert(stack.end(), type->elements().begin(), type->elements().end());
+    if (type->isAggregate()) stack.insert(stack.end(), type->elements().begin(), type->elements().end());
   }
   return false;
 }

@@ -49,8 +49,7 @@ Fact FunctionDims::arrayOperation(const ir::Binding& binding, const ir::ArrayOp&
     case ArrayOperation::Length: return {shapes_[binding.var.value()], std::nullopt};
     case ArrayOperation::Stack:
     case ArrayOperation::Concat:
-      return readable(binding.var,
-                      withAnyOuter(types, args[0]->element(), rowDims(rhs.operation, args[0])));
+      return readable(binding.var, withAnyOuter(types, args[0]->element(), rowDims(rhs.operation, args[0])));
     case ArrayOperation::Unstack:
       return {types.array(tensorOf(types, args[0], args[0]->dims().subspan(1))), std::nullopt};
     case ArrayOperation::Split:

@@ -62,7 +62,8 @@ class Structure {
     uint32_t function = 0;
     ir::BlockId block;
     uint32_t binding = 0;
-    std::vector<Term> inputs;  // Operator: as written; Instantiate: the original; Project: the tuple; RowRank: of rows, of the tensor
+    std::vector<Term> inputs;  // Operator: as written; Instantiate: the original; Project: the tuple;
+                               // RowRank: of rows, of the tensor
     Term result;
     TermEnvironment environment;  // Instantiate
     bool isDone = false;

@@ -81,8 +81,8 @@ Structure::Outcome Structure::attemptRowRank(Pending& pending) {
     diagnostics_.error(binding.location, fmt::format("{}: a scalar has no rows", name));
   else if (row && tensor && *tensor != *row + 1)
     diagnostics_.error(binding.location,
-                       fmt::format("{}: rows of rank {} make a tensor of rank {}; expected rank {}", name, *row,
-                                   *row + 1, *tensor));
+                       fmt::format("{}: rows of rank {} make a tensor of rank {}; expected rank {}", name,
+                                   *row, *row + 1, *tensor));
   else if (row)
     static_cast<void>(terms_.unify(pending.inputs[1], terms_.rank(*row + 1)));
   else

@@ -131,8 +131,9 @@ void finishArray(Machine& m, Object** r, ReferenceOperand operand, Object* objec
 Tensor* viewRows(Machine& m, Tensor* source, uint64_t offsetBytes, int64_t count, bool dropsAxis) {
   Object* owner = source->owner ? source->owner : source;
   const uint32_t rank = source->rank() - (dropsAxis ? 1 : 0);
-  Tensor* view = m.heap->allocateView(source->dtype(), source->device(), rank,
-                                      source->flags() & TensorTag::kReadOnly, owner, source->data + offsetBytes);
+  Tensor* view =
+      m.heap->allocateView(source->dtype(), source->device(), rank, source->flags() & TensorTag::kReadOnly,
+                           owner, source->data + offsetBytes);
   if (!view) return nullptr;
   retain(owner);
   std::copy_n(source->extents() + (dropsAxis ? 1 : 0), rank, view->extents());
@@ -213,7 +214,8 @@ bool stackArray(bytecode::StackArray v, Machine& m, const uint64_t* s, Object** 
   if (row.rank != 0)
     for (uint32_t i = 0; i < array->length; ++i) {
       const Tensor& element = *asTensor(array->references()[i]);
-      if (!std::ranges::equal(element.shape(), row.span())) return failShape(m, "array_stack", i, element, row);
+      if (!std::ranges::equal(element.shape(), row.span()))
+        return failShape(m, "array_stack", i, element, row);
     }
   Tensor* tensor = allocateRows(m, v.dtype(), array->length, row);
   if (!tensor) return false;
@@ -266,8 +268,8 @@ bool unstackArray(bytecode::UnstackArray v, Machine& m, Object** r) try {
   Tensor* source = asTensor(r[v.source().index()]);
   const int64_t count = source->extents()[0];
   if (count > kMaxArrayLength)
-    return m.failProgram(fmt::format("an array cannot have more than {} elements, found {} rows",
-                                     kMaxArrayLength, count));
+    return m.failProgram(
+        fmt::format("an array cannot have more than {} elements, found {} rows", kMaxArrayLength, count));
   const bool holdsReferences = source->rank() > 1;
   Array* array = m.heap->allocateArray(holdsReferences, static_cast<uint32_t>(count));
   if (!array) return m.failAllocation();
