@@ -50,6 +50,7 @@ void Structure::drain() {
 
 Structure::Outcome Structure::attempt(Pending& pending) {
   if (pending.kind == Pending::Kind::Project) return attemptProject(pending);
+  if (pending.kind == Pending::Kind::RowRank) return attemptRowRank(pending);
   Term original = terms_.find(pending.inputs[0]);
   if (terms_.isUnknown(original)) return Outcome::NotYet;
   pending.isDone = true;
@@ -105,6 +106,10 @@ void Structure::reportUnresolved() {
     for (Term input : pending.inputs) inputs += (inputs.empty() ? "" : ", ") + terms_.print(input);
     if (std::holds_alternative<ir::CallOp>(binding.rhs))
       diagnostics_.error(binding.location, OperatorStructure(*this, pending).whatIsMissing(), inputs);
+    else if (const ir::ArrayOp* array = std::get_if<ir::ArrayOp>(&binding.rhs))
+      diagnostics_.error(binding.location,
+                         fmt::format("{}: the rank of its tensors is not known; annotate it",
+                                     ir::infoOf(array->operation).name));
     else
       diagnostics_.error(binding.location, "the type of the tuple is not known; annotate it", inputs);
   }
