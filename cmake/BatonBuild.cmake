@@ -41,8 +41,9 @@ if(BATON_SANITIZE)
   if(BATON_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
     if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-      # Native kernels do not carry the types that it looks for in front of functions.
-      add_compile_options(-fno-sanitize=function)
+      # Native kernels do not carry the types that it looks for in front of functions; looking at
+      # classes needs a runtime that programs in C do not have.
+      add_compile_options(-fno-sanitize=function,vptr)
     endif()
   endif()
 endif()

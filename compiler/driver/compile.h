@@ -43,12 +43,12 @@ struct Params {
 };
 
 struct CompileOptions {
-  int level = 3;                                      ///< 0 to 3
-  std::vector<std::string> cpuLevels;                 ///< "native", "x86-64-v3", ...; empty: native
-  bool isPortable = false;                            ///< keep the kernels as loop IR, too
-  bool hasNativeCode = true;                          ///< false: loop IR only (needs isPortable)
-  std::vector<Params> params;                         ///< values for `param @w`
-  std::vector<std::string> entries;                   ///< functions to export besides @main, as in ParseOptions
+  int level = 3;                       ///< 0 to 3
+  std::vector<std::string> cpuLevels;  ///< "native", "x86-64-v3", ...; empty: native
+  bool isPortable = false;             ///< keep the kernels as loop IR, too
+  bool hasNativeCode = true;           ///< false: loop IR only (needs isPortable)
+  std::vector<Params> params;          ///< values for `param @w`
+  std::vector<std::string> entries;    ///< functions to export besides @main, as in ParseOptions
   std::vector<std::pair<std::string, int64_t>> dims;  ///< named extents of entry points to fix
   std::vector<std::string> disabledPasses;
   std::vector<std::string> printBefore;  ///< passes by name; "all" for every one

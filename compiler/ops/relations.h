@@ -24,9 +24,7 @@ Result<std::optional<StructureResult>> checkedStructure(const OpCall& call, Stru
   return kRelation(call, context);
 }
 
-inline StructureResult oneResult(DType dtype, int rank) {
-  return {{{dtype, rank}}, false};
-}
+inline StructureResult oneResult(DType dtype, int rank) { return {{{dtype, rank}}, false}; }
 
 /// In [0, rank); an error that names `what` ("axis") and the valid range otherwise.
 Result<int> normaliseAxis(const OpCall& call, std::string_view what, int64_t axis, int rank);

@@ -66,7 +66,7 @@ BinaryFunctions<T> integerFunctions() {
     return wrap(floorDiv(a, b));
   };
   f["floor_mod"] = [=](T a, T b) -> std::optional<T> {
-    if (b == 0) return std::nullopt;
+    if (b == 0 || !fits(floorDiv(a, b))) return std::nullopt;
     return wrap(Wide(a) - Wide(b) * floorDiv(a, b));
   };
   f["trunc_div"] = [=](T a, T b) -> std::optional<T> {
@@ -74,7 +74,7 @@ BinaryFunctions<T> integerFunctions() {
     return wrap(Wide(a) / b);
   };
   f["trunc_mod"] = [=](T a, T b) -> std::optional<T> {
-    if (b == 0) return std::nullopt;
+    if (b == 0 || !fits(Wide(a) / b)) return std::nullopt;
     return wrap(Wide(a) % b);
   };
   f["and"] = [](T a, T b) { return static_cast<T>(a & b); };
