@@ -4,6 +4,7 @@
 
 #include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
 
 namespace baton::passes {
@@ -61,13 +62,17 @@ std::vector<VarId> Captures::of(const LocalFunction& local,
   };
   for (VarId var : captures) bind(var);
   for (VarId param : lambda.params) bind(param);
-  for (DimSymbol symbol : symbolsUnder(function_, lambda.body)) {
-    if (bound.contains(symbol)) continue;
+  auto need = [&](DimSymbol symbol) {
+    if (bound.contains(symbol)) return;
     if (std::optional<VarId> binder = binderOf(symbol, local)) {
       add(*binder);
       bind(*binder);
     }
-  }
+  };
+  // Extents inside data are named by its type, and have their values from other variables.
+  for (size_t i = 0; i < captures.size(); ++i) forEachSymbol(function_.var(captures[i]).type, need);
+  for (VarId param : lambda.params) forEachSymbol(function_.var(param).type, need);
+  for (DimSymbol symbol : symbolsUnder(function_, lambda.body)) need(symbol);
   return captures;
 }
 
