@@ -11,6 +11,9 @@ namespace {
 
 using ir::ArrayOperation;
 
+/// Lengths are int32.
+constexpr int64_t kMaxArrayLength = INT32_MAX;
+
 Error failure(std::string message) { return Error(ErrorCode::ProgramError, std::move(message)); }
 
 /// An index of an element.
@@ -119,6 +122,9 @@ Result<Value> Evaluator::arrayOperation(const ir::ArrayOp& rhs) {
     }
     case ArrayOperation::Unstack: {
       const HostTensor& tensor = args[0].asTensor();
+      if (tensor.shape[0] > kMaxArrayLength)
+        return failure(fmt::format("an array cannot have more than {} elements, found {} rows",
+                                   kMaxArrayLength, tensor.shape[0]));
       std::vector<Value> rows;
       for (int64_t i = 0; i < tensor.shape[0]; ++i)
         rows.push_back(rowsOf(tensor, static_cast<size_t>(i), -1));
