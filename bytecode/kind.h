@@ -6,12 +6,10 @@
 #include <optional>
 
 #include "base/dtype.h"
+#include "base/limits.h"
 #include "base/strong_index.h"
 
 namespace baton::bytecode {
-
-/// Of a tensor.
-inline constexpr uint8_t kMaxRank = 32;
 
 struct FunctionIndexTag;
 struct KernelIndexTag;

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "base/dtype.h"
+#include "base/limits.h"
 
 namespace baton::vm {
 
@@ -152,8 +153,6 @@ struct Array : Object {
   Object** references() { return reinterpret_cast<Object**>(data); }
 };
 static_assert(sizeof(Array) == 40);
-/// Indices in programs are int32.
-inline constexpr uint32_t kMaxArrayLength = INT32_MAX;
 
 inline std::span<Object*> Object::slotSpan() {
   if (kind != ObjectKind::Array) [[likely]]

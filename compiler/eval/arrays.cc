@@ -4,15 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "base/limits.h"
 #include "compiler/eval/evaluator.h"
 
 namespace baton::eval {
 namespace {
 
 using ir::ArrayOperation;
-
-/// Lengths are int32.
-constexpr int64_t kMaxArrayLength = INT32_MAX;
 
 Error failure(std::string message) { return Error(ErrorCode::ProgramError, std::move(message)); }
 

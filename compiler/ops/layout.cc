@@ -5,6 +5,8 @@
 
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/layout.h"
+
+#include "base/limits.h"
 #include "compiler/ops/lowering.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"

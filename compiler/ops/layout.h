@@ -7,9 +7,6 @@
 
 namespace baton::ops {
 
-/// Greatest rank that an operator makes.
-inline constexpr int kMaxRank = 32;
-
 /// Which axis of the data each axis of the result of `transpose` is.
 Result<std::vector<int>> transposedAxes(const OpCall& call, int rank);
 /// Position of a new axis in a result, from an attribute in [-rank - 1, rank].

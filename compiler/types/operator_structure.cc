@@ -270,8 +270,8 @@ std::string OperatorStructure::whatIsMissing() {
     if ((call_.op->valueInputs >> i & 1) != 0 && rank(i) == 1 && !length(i)) shape = ops::inputName(call, i);
   return fmt::format(
       "{}: the rank of the result is the length of the {}, which is not known; bind it with its type first, "
-      "as "
-      "in `let %shape: Tensor[(3,), int64] = ...;`",
+      "as in "
+      "`let %shape: Tensor[(3,), int64] = ...;`",
       call_.op->name, shape);
 }
 

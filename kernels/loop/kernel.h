@@ -10,6 +10,7 @@
 
 #include "base/dim.h"
 #include "base/dtype.h"
+#include "base/limits.h"
 #include "base/strong_index.h"
 #include "kernels/abi/descriptor.h"
 #include "kernels/loop/op.h"
@@ -27,7 +28,6 @@ using BlockId = StrongIndex<BlockTag>;
 using BufferIndex = StrongIndex<BufferTag>;
 using LocalIndex = StrongIndex<LocalTag>;
 
-inline constexpr int kMaxRank = 32;
 /// Deepest nesting of blocks that parser and verifier accept.
 inline constexpr int kMaxNesting = 64;
 /// Most elements of one local array, and most bytes of all locals of a kernel.

@@ -85,7 +85,7 @@ class Weights(CommandTest):
         self.expect(BAD_FILE, "vm-run", "open.vmexe", "--params", "shape.safetensors", *INPUT,
                     stderr="parameter params::layer.w: found float32 of shape (3, 2), expected float32 of shape (2, 3)")
         self.expect(FAILURE, "vm-compile", "open.relay", "-o", "never.vmexe", "--params", "shape.safetensors",
-                    stderr='param @w: the value of "layer.w" is float32 (3, 2), declared is float32 (2, 3)')
+                    stderr=("open.relay:2:12: error", 'param @w: the value of "layer.w" is float32 (3, 2), declared is float32 (2, 3)'))
         self.assertFalse((self.work / "never.vmexe").exists())
 
     def test_wrong_dtype(self):
@@ -93,7 +93,7 @@ class Weights(CommandTest):
         self.expect(BAD_FILE, "vm-run", "open.vmexe", "--params", "dtype.safetensors", *INPUT,
                     stderr="parameter params::layer.w: found int32 of shape (2, 3), expected float32 of shape (2, 3)")
         self.expect(FAILURE, "vm-compile", "open.relay", "-o", "never.vmexe", "--params", "dtype.safetensors",
-                    stderr='param @w: the value of "layer.w" is int32 (2, 3), declared is float32 (2, 3)')
+                    stderr=("open.relay:2:12: error", 'param @w: the value of "layer.w" is int32 (2, 3), declared is float32 (2, 3)'))
 
     def test_bad_files(self):
         good = safetensors(header(), W + B)

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/checked_math.h"
+#include "base/limits.h"
 #include "vm/capi/handles.h"
 #include "vm/value_data.h"
 
@@ -13,8 +14,6 @@ using namespace baton::vm;
 using namespace baton::vm::capi;
 
 namespace {
-
-constexpr int32_t kMaxRank = 32;
 
 struct TypeRow {
   DType dtype;

@@ -56,10 +56,7 @@ Array* takeChangeable(Machine& m, Object** r, ReferenceOperand operand, bool hol
     m.failAllocation();
     return nullptr;
   }
-  if (operand.isLastUse()) {
-    slot = nullptr;
-    m.heap->release(array);
-  }
+  letGo(m, r, operand, array);
   return copy;
 }
 
@@ -71,7 +68,7 @@ bool checkPush(Machine& m, const Array* array) {
 
 /// Shape of a row of what is made of the elements of an array.
 struct RowShape {
-  int64_t extents[bytecode::kMaxRank];
+  int64_t extents[kMaxRank];
   uint32_t rank;
   std::span<const int64_t> span() const { return {extents, rank}; }
 };
@@ -96,7 +93,7 @@ bool readRow(RowShape& row, Machine& m, Array* array, RowExtents operands, const
 
 /// A tensor of so many rows; null, with an error, when it would be too large or memory is refused.
 Tensor* allocateRows(Machine& m, DType dtype, int64_t count, const RowShape& row) {
-  int64_t extents[bytecode::kMaxRank + 1];
+  int64_t extents[kMaxRank + 1];
   extents[0] = count;
   std::copy_n(row.extents, row.rank, extents + 1);
   const std::span<const int64_t> shape(extents, row.rank + 1);
@@ -119,12 +116,6 @@ bool failShape(Machine& m, const char* what, uint32_t index, const Tensor& eleme
   return m.failProgram(fmt::format("{}: element {} has shape {}, expected ({}{})", what, index,
                                    shapeText(element.shape()), fmt::join(expected, ", "),
                                    expected.size() == 1 ? "," : ""));
-}
-
-void finishArray(Machine& m, Object** r, ReferenceOperand operand, Object* object) {
-  if (!operand.isLastUse()) return;
-  r[operand.index()] = nullptr;
-  m.heap->release(object);
 }
 
 /// Rows [begin, begin + count) of a tensor as a view of it, of rank one less if `dropsAxis`.
@@ -228,7 +219,7 @@ bool stackArray(bytecode::StackArray v, Machine& m, const uint64_t* s, Object** 
     for (uint32_t i = 0; i < array->length; ++i, to += rowBytes)
       std::memcpy(to, asTensor(array->references()[i])->data, rowBytes);
   }
-  finishArray(m, r, v.array(), array);
+  letGo(m, r, v.array(), array);
   define(r, v.dst(), tensor);
   return true;
 } catch (const std::bad_alloc&) {
@@ -257,7 +248,7 @@ bool concatArray(bytecode::ConcatArray v, Machine& m, const uint64_t* s, Object*
     if (bytes != 0) std::memcpy(to, element.data, bytes);
     to += bytes;
   }
-  finishArray(m, r, v.array(), array);
+  letGo(m, r, v.array(), array);
   define(r, v.dst(), tensor);
   return true;
 } catch (const std::bad_alloc&) {
@@ -288,7 +279,7 @@ bool unstackArray(bytecode::UnstackArray v, Machine& m, Object** r) try {
     }
     array->references()[array->length++] = view;
   }
-  finishArray(m, r, v.source(), source);
+  letGo(m, r, v.source(), source);
   define(r, v.dst(), array);
   return true;
 } catch (const std::bad_alloc&) {
@@ -328,8 +319,8 @@ bool splitArray(bytecode::SplitArray v, Machine& m, Object** r) try {
     array->references()[array->length++] = view;
     begin += countAt(i);
   }
-  finishArray(m, r, v.counts(), countsObject);
-  finishArray(m, r, v.source(), source);
+  letGo(m, r, v.counts(), countsObject);
+  letGo(m, r, v.source(), source);
   define(r, v.dst(), array);
   return true;
 } catch (const std::bad_alloc&) {

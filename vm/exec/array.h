@@ -21,10 +21,7 @@ BATON_EXEC bool exec(bytecode::ArrayGetRef v, Frame& f) {
     return failElement(*f.m, static_cast<int64_t>(index), *array);
   Object* element = array->references()[index];
   retain(element);
-  if (v.array().isLastUse()) {
-    f.r[v.array().index()] = nullptr;
-    f.m->heap->release(array);
-  }
+  letGo(*f.m, f.r, v.array(), array);
   define(f.r, v.dst(), element);
   return true;
 }
@@ -34,10 +31,7 @@ BATON_EXEC bool exec(bytecode::ArrayGetScalar v, Frame& f) {
   if (index >= array->length) [[unlikely]]
     return failElement(*f.m, static_cast<int64_t>(index), *array);
   f.s[v.dst().index()] = array->data[index];
-  if (v.array().isLastUse()) {
-    f.r[v.array().index()] = nullptr;
-    f.m->heap->release(array);
-  }
+  letGo(*f.m, f.r, v.array(), array);
   return true;
 }
 

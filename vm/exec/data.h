@@ -55,10 +55,7 @@ BATON_EXEC bool exec(bytecode::GetFieldRef v, Frame& f) {
     return failTag(*f.m, value->tag, v.constructor());
   Object* field = value->slots()[v.slot()];
   retain(field);
-  if (v.value().isLastUse()) {
-    f.r[v.value().index()] = nullptr;
-    f.m->heap->release(value);
-  }
+  letGo(*f.m, f.r, v.value(), value);
   define(f.r, v.dst(), field);
   return true;
 }
@@ -67,10 +64,7 @@ BATON_EXEC bool exec(bytecode::GetFieldScalar v, Frame& f) {
   if (value->tag != v.constructor()) [[unlikely]]
     return failTag(*f.m, value->tag, v.constructor());
   f.s[v.dst().index()] = value->scalars()[v.slot()];
-  if (v.value().isLastUse()) {
-    f.r[v.value().index()] = nullptr;
-    f.m->heap->release(value);
-  }
+  letGo(*f.m, f.r, v.value(), value);
   return true;
 }
 

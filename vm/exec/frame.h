@@ -59,6 +59,13 @@ BATON_EXEC void finish(Machine& m, ReferenceOperand operand, Object* object) {
   if (operand.isLastUse()) m.heap->release(object);
 }
 
+/// The same for an operand that was looked at in its register, which a body does that may still fail.
+BATON_EXEC void letGo(Machine& m, Object** r, ReferenceOperand operand, Object* object) {
+  if (!operand.isLastUse()) return;
+  r[operand.index()] = nullptr;
+  m.heap->release(object);
+}
+
 /// Gives a register a value that it owns from now on. It is empty: the verifier proves that
 /// no reference is overwritten, and that none is left when a function returns.
 BATON_EXEC void define(Object** r, ReferenceOperand operand, Object* object) {

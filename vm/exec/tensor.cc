@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "base/limits.h"
 #include "vm/message.h"
 #include "vm/tensor_text.h"
 
@@ -15,7 +16,6 @@ namespace baton::vm {
 namespace {
 
 using Extents = bytecode::OperandList<ScalarOperand>;
-constexpr uint32_t kMaxRank = 255;  // of a Kind
 
 /// Extents of an instruction, with the bytes of a tensor that has them.
 struct Shape {
@@ -27,7 +27,7 @@ struct Shape {
 
 /// False, with an error, when the extents are negative or too large together.
 bool readShape(Shape& shape, Machine& m, Extents operands, const uint64_t* s, DType dtype) {
-  shape.rank = std::min(operands.size(), kMaxRank);
+  shape.rank = std::min<uint32_t>(operands.size(), kMaxRank);
   bool isNegative = false;
   int64_t bytes = sizeBytes(dtype);
   bool overflows = false;
@@ -182,10 +182,7 @@ bool allocReuse(bytecode::AllocReuse v, Machine& m, const uint64_t* s, Object** 
     tensor = m.heap->allocateTensor(v.dtype(), source->device(), shape.span(), shape.sizeBytes);
     if (!tensor) return m.failAllocation();
   }
-  if (v.source().isLastUse()) {
-    r[v.source().index()] = nullptr;
-    m.heap->release(source);
-  }
+  letGo(m, r, v.source(), source);
   define(r, v.dst(), tensor);
   return true;
 } catch (const std::bad_alloc&) {
@@ -212,10 +209,7 @@ bool expectTensor(bytecode::ExpectTensor v, Machine& m, const uint64_t* s, Objec
                                      m.program->messages[v.message().value()], shapeText(tensor->shape()),
                                      wanted, expected.size() == 1 ? "," : ""));
   }
-  if (v.tensor().isLastUse()) {
-    r[v.tensor().index()] = nullptr;
-    m.heap->release(object);
-  }
+  letGo(m, r, v.tensor(), object);
   return true;
 } catch (const std::bad_alloc&) {
   return m.lackMemory();
@@ -293,10 +287,7 @@ bool storeOuter(bytecode::StoreOuter v, Machine& m, const uint64_t* s, Object** 
   target = writable(m, asTensor(take(r, v.target())));
   if (!target) return false;
   std::memmove(target->data + static_cast<uint64_t>(index) * rowBytes, row->data, rowBytes);
-  if (v.row().isLastUse()) {
-    r[v.row().index()] = nullptr;
-    m.heap->release(rowObject);
-  }
+  letGo(m, r, v.row(), rowObject);
   define(r, v.dst(), target);
   return true;
 } catch (const std::bad_alloc&) {
@@ -366,10 +357,7 @@ bool loadScalarFrom(bytecode::LoadScalar v, Machine& m, uint64_t* s, Object** r)
     position = position * extent + index;
   }
   s[v.dst().index()] = loadScalar(tensor->data + position * sizeBytes(tensor->dtype()), tensor->dtype());
-  if (v.tensor().isLastUse()) {
-    r[v.tensor().index()] = nullptr;
-    m.heap->release(object);
-  }
+  letGo(m, r, v.tensor(), object);
   return true;
 } catch (const std::bad_alloc&) {
   return m.lackMemory();

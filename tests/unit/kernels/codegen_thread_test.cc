@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
+#include "bytecode/owned_bytes.h"
 #include "bytecode/vmasm/parser.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/builder.h"
@@ -57,12 +58,6 @@ fn @main (tensor<f32, 1>) -> (tensor<f32, 1>) regs s1 r2 {
 }
 )vmasm";
 
-class OwnedImage : public bytecode::ByteStorage {
- public:
-  explicit OwnedImage(std::vector<std::byte> image) : bytes(std::move(image)) {}
-  const std::vector<std::byte> bytes;
-};
-
 bytecode::Program parallelProgram() {
   bytecode::Program program = bytecode::parseVmasm(kProgram).value();
   Builder b(program.kernels.at(0));
@@ -71,12 +66,12 @@ bytecode::Program parallelProgram() {
       64);
   const Kernel kernel = b.take();
   codegen::NativeImage native = codegen::compileKernels({&kernel, 1}, {}).value();
-  auto storage = std::make_unique<OwnedImage>(std::move(native.bytes));
+  auto storage = std::make_unique<bytecode::OwnedBytes>(std::span<const std::byte>(native.bytes));
   bytecode::NativeImage image;
   image.level = native.level;
   image.requiredFeatures = native.requiredFeatures;
   image.entryOffsets = {static_cast<uint32_t>(native.entries.at(0))};
-  image.bytes = storage->bytes;
+  image.bytes = storage->bytes();
   program.images.push_back(std::move(image));
   program.storage.push_back(std::move(storage));
   return program;

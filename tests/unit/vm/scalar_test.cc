@@ -58,7 +58,10 @@ BinaryFunctions<T> integerFunctions() {
   BinaryFunctions<T> f;
   f["add"] = [=](T a, T b) { return wrap(Wide(a) + b); };
   f["sub"] = [=](T a, T b) { return wrap(Wide(a) - b); };
-  f["mul"] = [=](T a, T b) { return wrap(Wide(a) * b); };
+  f["mul"] = [=](T a, T b) {
+    using Unsigned = unsigned __int128;  // whose products may wrap
+    return wrap(static_cast<Wide>(static_cast<Unsigned>(a) * static_cast<Unsigned>(b)));
+  };
   f["min"] = [](T a, T b) { return a < b ? a : b; };
   f["max"] = [](T a, T b) { return a < b ? b : a; };
   f["floor_div"] = [=](T a, T b) -> std::optional<T> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes ../programs/semantics_*.relay: what docs/semantics.md says, sentence by sentence, with values
-from Python's integers and numpy. Run by hand when a sentence changes; needs numpy.
+"""Writes programs/semantics_*.relay: what docs/semantics.md says, sentence by sentence, with values
+from Python's integers and numpy.
 
 `// states:` lines quote the sentences; check_sentences.py demands that none is left out."""
 import pathlib
@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 
+from values import LONG, Tensor, bfloat16
+
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "programs"
 INTS = {"i8": (-2**7, 2**7 - 1), "i16": (-2**15, 2**15 - 1), "i32": (-2**31, 2**31 - 1), "i64": (-2**63, 2**63 - 1),
         "u8": (0, 2**8 - 1), "u16": (0, 2**16 - 1), "u32": (0, 2**32 - 1), "u64": (0, 2**64 - 1)}
-NAMES = {"i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
-         "u32": "uint32", "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64", "bool": "bool"}
 FLOATS = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
 
 
@@ -21,34 +21,20 @@ def wrap(value, dtype):
     return (value - low) % (high - low + 1) + low
 
 
-def word(value):
-    if isinstance(value, (bool, np.bool_)):
-        return "true" if value else "false"
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
-    value = float(value)
-    if np.isnan(value):
-        return "nan"
-    if np.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return repr(value)
-
-
 def text(dtype, values):
     """A vector, or a scalar for anything that is not a list."""
-    if not isinstance(values, (list, np.ndarray)):
-        return f"{dtype}={word(values)}"
-    return f"{len(values)}x{dtype}=" + " ".join(word(v) for v in values)
+    carrier = np.float32 if dtype == "bf16" else LONG[dtype]
+    return Tensor(LONG[dtype], np.array(values, carrier)).text()
 
 
 def vector(dtype):
-    return f"Tensor[(n,), {NAMES[dtype]}]"
+    return f"Tensor[(n,), {LONG[dtype]}]"
 
 
 class Program:
     def __init__(self, name, about):
         self.name = name
-        self.lines = [f"// {about}", "// Written by tests/run/semantics/write_programs.py.", ""]
+        self.lines = [f"// {about}", "// Written by tests/run/generators/semantics.py.", ""]
         self.functions = 0
 
     def states(self, *sentences):
@@ -124,7 +110,7 @@ def integers():
                 runs.append(([text(dtype, [1, low]), text(dtype, [1, -1])], None, "divisor"))
                 scalar.append(([text(dtype, low), text(dtype, -1)], None, "divisor"))
             p.function(f"%a: {vector(dtype)}, %b: {vector(dtype)}", f"{name}(%a, %b)", *runs)
-            p.function(f"%a: {NAMES[dtype]}, %b: {NAMES[dtype]}", f"{name}(%a, %b)", *scalar)
+            p.function(f"%a: {LONG[dtype]}, %b: {LONG[dtype]}", f"{name}(%a, %b)", *scalar)
     p.states("A left or logical right shift by the width or more gives 0, an arithmetic right shift the sign; a negative shift count counts as the width or more.")
     for dtype in INTS:
         low, high = INTS[dtype]
@@ -166,7 +152,7 @@ def floats():
                 p.function(f"%a: {vector(dtype)}, %b: {vector(dtype)}", f"{name}(%a, %b)",
                            ([text(dtype, a), text(dtype, b)], text(dtype, result)))
             p.function(f"%a: {vector(dtype)}", "sqrt(%a)", ([text(dtype, a)], text(dtype, np.sqrt(a))))
-            p.function(f"%a: {NAMES[dtype]}, %b: {NAMES[dtype]}", "(%a + %b, %a * %b, %a / %b, sqrt(%b))",
+            p.function(f"%a: {LONG[dtype]}, %b: {LONG[dtype]}", "(%a + %b, %a * %b, %a / %b, sqrt(%b))",
                        ([text(dtype, kind(0.1)), text(dtype, kind(0.2))],
                         "(" + ", ".join(text(dtype, v) for v in (kind(0.1) + kind(0.2), kind(0.1) * kind(0.2),
                                                                  kind(0.1) / kind(0.2), np.sqrt(kind(0.2)))) + ")"))
@@ -179,11 +165,10 @@ def floats():
         p.function("%a: Tensor[(n,), float16], %b: Tensor[(n,), float16]", "(%a + %b) * %a - %b",
                    ([text("f16", half), text("f16", other)],
                     text("f16", (wide(product) - wide(other)).astype(np.float16))))
-        bf = lambda x: round_bf16(x)
-        a = bf(rng.standard_normal(50).astype(np.float32))
-        b = bf(rng.standard_normal(50).astype(np.float32))
+        a = bfloat16(rng.standard_normal(50).astype(np.float32))
+        b = bfloat16(rng.standard_normal(50).astype(np.float32))
         p.function("%a: Tensor[(n,), bfloat16], %b: Tensor[(n,), bfloat16]", "(%a + %b) * %a - %b",
-                   ([text("bf16", a), text("bf16", b)], text("bf16", bf(bf(bf(a + b) * a) - b))))
+                   ([text("bf16", a), text("bf16", b)], text("bf16", bfloat16(bfloat16(bfloat16(a + b) * a) - b))))
         p.states("No multiplication and addition are ever contracted into one rounding unless the operator is defined by `fma`; nothing is reassociated.")
         a, b, c = (rng.standard_normal(200).astype(np.float32) for _ in range(3))
         p.function(f"%a: {vector('f32')}, %b: {vector('f32')}, %c: {vector('f32')}",
@@ -223,12 +208,6 @@ def inverse(dtype, values):
         return FLOATS[dtype](1) / np.array(values, FLOATS[dtype])
 
 
-def round_bf16(x):
-    bits = np.asarray(x, np.float32).view(np.uint32).astype(np.uint64)
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return bits.astype(np.uint32).view(np.float32)
-
-
 def conversions():
     p = Program("conversions", "Casts between all kinds of numbers.")
     p.states("Integer to integer wraps; integer to float rounds to nearest even; float to integer truncates and saturates, NaN gives 0; anything to `bool` is `!= 0`.")
@@ -238,7 +217,7 @@ def conversions():
         # Python rounds an integer to the nearest double; narrower floats must not round twice.
         results += [("f64", [float(v) for v in values]), ("f32", [to_float32(v) for v in values]),
                     ("bool", [v != 0 for v in values])]
-        body = ", ".join(f"cast(%a, dtype=\"{NAMES[target]}\")" for target, _ in results)
+        body = ", ".join(f"cast(%a, dtype=\"{LONG[target]}\")" for target, _ in results)
         p.function(f"%a: {vector(source)}", f"({body})",
                    ([text(source, values)], "(" + ", ".join(text(t, v) for t, v in results) + ")"))
     for source in ("f32", "f64"):
@@ -248,11 +227,11 @@ def conversions():
         values = [float(kind(v)) for v in values]
         results = [(t, [0 if np.isnan(v) else saturate(v, t) for v in values]) for t in INTS]
         results.append(("bool", [bool(v != 0) for v in values]))
-        body = ", ".join(f"cast(%a, dtype=\"{NAMES[target]}\")" for target, _ in results)
+        body = ", ".join(f"cast(%a, dtype=\"{LONG[target]}\")" for target, _ in results)
         p.function(f"%a: {vector(source)}", f"({body})",
                    ([text(source, values)], "(" + ", ".join(text(t, v) for t, v in results) + ")"))
-        scalars = ", ".join(f"cast(%a, dtype=\"{NAMES[target]}\")" for target, _ in results)
-        p.function(f"%a: {NAMES[source]}", f"({scalars})",
+        scalars = ", ".join(f"cast(%a, dtype=\"{LONG[target]}\")" for target, _ in results)
+        p.function(f"%a: {LONG[source]}", f"({scalars})",
                    *[([text(source, values[i])], "(" + ", ".join(text(t, v[i]) for t, v in results) + ")")
                      for i in (2, 9, 15, 20, 24, 25)])
     p.write()
@@ -322,7 +301,7 @@ def reductions():
             runs.append(([f"i64={n}"], f"({text(dtype, total)}, {text(dtype, total / kind(n))})"))
         one, zero = (f"1{dtype}", f"0{dtype}")
         p.function("%n: int64",
-                   f"let %i = cast(arange(0i64, %n, 1i64), dtype=\"{NAMES[dtype]}\"); let %x = {one} / (%i + {one}); "
+                   f"let %i = cast(arange(0i64, %n, 1i64), dtype=\"{LONG[dtype]}\"); let %x = {one} / (%i + {one}); "
                    f"(sum(%x), mean(%x))", *runs)
     # Rows: the same order for every row, whatever the other extents are.
     rows, columns = 3, 4096 + 130
@@ -344,7 +323,7 @@ def reductions():
     p.states("A reduction over nothing gives the identity - 0 for `sum`, 1 for `prod`, minus or plus infinity or the extreme of the type for `max` and `min` - and is a program error for `mean` of integers, `argmax` and `argmin`.")
     for dtype in ("f32", "i8"):
         least, most = ("-inf", "inf") if dtype == "f32" else ("-128", "127")
-        p.function(f"%x: Tensor[(n, 2), {NAMES[dtype]}]",
+        p.function(f"%x: Tensor[(n, 2), {LONG[dtype]}]",
                    "(sum(%x, axis=[0]), prod(%x, axis=[0]), max(%x, axis=[0]), min(%x, axis=[0]))",
                    ([f"0x2x{dtype}="], f"(2x{dtype}=0 0, 2x{dtype}=1 1, 2x{dtype}={least} {least}, 2x{dtype}={most} {most})"))
     p.function("%x: Tensor[(n,), int32]", "mean(%x)", (["3xi32=1 2 4"], "i32=2"), (["0xi32="], None, "mean"))
@@ -356,8 +335,7 @@ def reductions():
         a = rng.standard_normal((m, k)).astype(np.float32)
         b = rng.standard_normal((k, n)).astype(np.float32)
         want = fma_product(a, b)
-        shaped = lambda x: f"{x.shape[0]}x{x.shape[1]}xf32=" + " ".join(word(v) for v in x.ravel())
-        batch = lambda x: "1x" + shaped(x)
+        shaped = lambda x: text("f32", x)
         p.function("%a: Tensor[(m, k), float32], %b: Tensor[(k, n), float32]",
                    "(nn.matmul(%a, %b), nn.dense(%a, transpose(%b, axes=[1, 0])), "
                    "squeeze(nn.batch_matmul(expand_dims(%a, axis=0), expand_dims(transpose(%b, axes=[1, 0]), axis=0)), axis=[0]))",
