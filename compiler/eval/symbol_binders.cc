@@ -14,6 +14,7 @@ void forEachOwnTensor(ir::TypeRef root, const std::function<void(ir::TypeRef)>& 
   while (!stack.empty()) {
     ir::TypeRef type = stack.back();
     stack.pop_back();
+    if (!type->hasOwnDims()) continue;
     if (type->isTensor()) {
       f(type);
     } else if (type->isTuple()) {
@@ -26,7 +27,7 @@ void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSym
   auto visit = [&](const DimExpr& expr) {
     if (auto symbol = expr.asSymbol(); symbol && *symbol != ir::kAnyDim) f(*symbol);
   };
-  if (info.type != nullptr)
+  if (info.type != nullptr && info.type->hasSymbols())
     forEachOwnTensor(info.type, [&](ir::TypeRef type) {
       for (const DimExpr& dim : type->dims()) visit(dim);
     });
@@ -34,7 +35,7 @@ void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSym
     for (const DimExpr& element : *info.valueDims) visit(element);
 }
 
-SymbolBinders::SymbolBinders(const ir::Function& function) {
+SymbolBinders::SymbolBinders(const ir::Function& function, bool keepsScopes) {
   std::unordered_set<DimSymbol> inScope;
   std::vector<DimSymbol> trail;  // symbols in scope, innermost last
   std::vector<size_t> marks;     // length of the trail when a block was entered
@@ -52,7 +53,7 @@ SymbolBinders::SymbolBinders(const ir::Function& function) {
     marks.push_back(trail.size());
     const ir::Rhs& rhs = function.block(parent).bindings[index].rhs;
     if (const auto* lambda = std::get_if<ir::Lambda>(&rhs)) {
-      if (!lambda->isJoin) scopes_.emplace(child, trail);
+      if (keepsScopes && !lambda->isJoin) scopes_.emplace(child, trail);
       for (VarId param : lambda->params) bind(param);
     } else if (const auto* match = std::get_if<ir::Match>(&rhs)) {
       ir::forEachPatternVar(function, match->clauses[childIndex].pattern, bind);

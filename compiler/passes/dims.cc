@@ -13,7 +13,7 @@ DimExpr DimRewriter::dim(const DimExpr& expr) {
 }
 
 TypeRef DimRewriter::type(TypeRef type) {
-  if (type == nullptr) return nullptr;
+  if (type == nullptr || !type->hasSymbols()) return type;
   auto [at, isNew] = done_.try_emplace(type, nullptr);
   if (!isNew) return at->second;
   TypeRef result = types_.substituteDims(type, [&](DimSymbol symbol) -> std::optional<DimExpr> {
@@ -90,8 +90,8 @@ std::optional<DimExpr> FreshSymbols::operator()(DimSymbol symbol) {
 }
 
 TypeRef mapOwnTensors(ir::TypeTable& types, TypeRef root, const std::function<TypeRef(TypeRef)>& f) {
+  if (!root->hasOwnDims()) return root;
   if (root->isTensor()) return f(root);
-  if (!root->isTuple()) return root;
   // Tuples are visited once per occurrence: two elements of one type are two values.
   struct Frame {
     TypeRef tuple;
@@ -103,10 +103,10 @@ TypeRef mapOwnTensors(ir::TypeTable& types, TypeRef root, const std::function<Ty
     Frame& top = stack.back();
     if (top.elements.size() < top.tuple->elements().size()) {
       TypeRef element = top.tuple->elements()[top.elements.size()];
-      if (element->isTuple())
+      if (element->isTuple() && element->hasOwnDims())
         stack.push_back({element, {}});
       else
-        top.elements.push_back(element->isTensor() ? f(element) : element);
+        top.elements.push_back(element->hasOwnDims() ? f(element) : element);
       continue;
     }
     TypeRef done = types.tuple(std::move(top.elements));
@@ -161,7 +161,7 @@ void forEachTensorPair(TypeRef formal, TypeRef actual, const std::function<void(
   while (!stack.empty()) {
     auto [a, b] = stack.back();
     stack.pop_back();
-    if (a->kind() != b->kind()) continue;
+    if (!a->hasSymbols() || a->kind() != b->kind()) continue;
     if (a->isTensor()) {
       if (a->rank() == b->rank()) f(a, b);
       continue;
@@ -180,7 +180,7 @@ void forEachSymbol(TypeRef root, const std::function<void(DimSymbol)>& f) {
   while (!stack.empty()) {
     TypeRef type = stack.back();
     stack.pop_back();
-    if (!seen.insert(type).second) continue;
+    if (!type->hasSymbols() || !seen.insert(type).second) continue;
     if (type->isTensor()) {
       symbols.clear();
       for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);

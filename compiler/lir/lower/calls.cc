@@ -84,9 +84,10 @@ Result<void> FunctionLowering::makeClosure(const ir::Binding& binding, const ir:
   closure.parent = pending_.source;
   closure.self = binding.var;
   closure.lambda = &lambda;
+  const std::vector<ir::VarId>& free = module_.freeVariables(pending_.source).of(lambda);
   std::vector<Register> captured;
   std::vector<Kind> kinds;
-  for (ir::VarId var : ir::freeVariables(function_, lambda)) {
+  for (ir::VarId var : free) {
     if (var == binding.var) continue;
     const Value value = values_.at(var);
     if (value.form == Value::Form::Constant || value.form == Value::Form::Global) {
@@ -97,7 +98,7 @@ Result<void> FunctionLowering::makeClosure(const ir::Binding& binding, const ir:
     const std::vector<Leaf> leaves = leavesOf(function_.var(var).type, std::nullopt);
     BATON_TRY(appendLeaves(value, function_.var(var).type, leaves, captured));
   }
-  for (DimSymbol symbol : symbolsInside(lambda)) {
+  for (DimSymbol symbol : symbolsInside(lambda, free)) {
     const Register* known = symbols_.find(symbol);
     if (known == nullptr) continue;
     closure.symbols.push_back(symbol);
@@ -120,7 +121,8 @@ Result<void> FunctionLowering::makeClosure(const ir::Binding& binding, const ir:
 }
 
 /// Symbols in what the lambda holds, in order of appearance, that its captured tensors do not tell.
-std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda) const {
+std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda,
+                                                       const std::vector<ir::VarId>& free) const {
   std::vector<DimSymbol> found;
   std::unordered_map<DimSymbol, bool> seen;
   const auto add = [&](const DimExpr& expr) {
@@ -139,7 +141,7 @@ std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda)
         for (const DimExpr& dim : type->dims()) visit(dim);
     }
   };
-  for (ir::VarId var : ir::freeVariables(function_, lambda)) {
+  for (ir::VarId var : free) {
     const ir::VarInfo& info = function_.var(var);
     // Plain extents of what is captured can be read inside.
     addType(info.type, [&](const DimExpr& dim) {
@@ -152,7 +154,7 @@ std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda)
     if (!info.valueDims) return;
     for (const DimExpr& dim : *info.valueDims) add(dim);
   };
-  for (ir::VarId var : ir::freeVariables(function_, lambda)) addVar(var);
+  for (ir::VarId var : free) addVar(var);
   for (ir::VarId param : lambda.params) addVar(param);
   for (ir::BlockId block : ir::blocksInOrder(function_, lambda.body))
     for (const ir::Binding& binding : function_.block(block).bindings) {
