@@ -86,6 +86,7 @@ void FunctionDims::findDirectLambdas() {
       if (!isDirect) continue;
       auto callable = std::make_unique<Callable>();
       callable->binder = binding.var;
+      callable->body = lambda->body;
       for (ir::VarId param : lambda->params) {
         callable->params.push_back(param);
         paramOf_.emplace(param, callable.get());
@@ -100,12 +101,11 @@ void FunctionDims::findDirectLambdas() {
 std::optional<ir::GlobalId> FunctionDims::run() {
   if (!isReached()) return std::nullopt;
   do {
-    if (!walker_) {
+    if (walkers_.empty()) {
       isStable_ = true;
       startRound();
     }
-    wantedFirst_.reset();
-    if (!walker_->run()) return wantedFirst_;
+    if (std::optional<ir::GlobalId> wanted = walkOn()) return wanted;
     finishRound();
   } while (!isStable_);
   return std::nullopt;
@@ -113,8 +113,28 @@ std::optional<ir::GlobalId> FunctionDims::run() {
 
 void FunctionDims::round() {
   startRound();
-  walker_->run();
+  BATON_CHECK(!walkOn());
   finishRound();
+}
+
+std::optional<ir::GlobalId> FunctionDims::walkOn() {
+  while (!walkers_.empty()) {
+    wantedFirst_.reset();
+    wantedLocal_ = nullptr;
+    if (!walkers_.back()->run()) {
+      if (wantedFirst_) return wantedFirst_;
+      calledLocals_.push_back(wantedLocal_);
+      giveParams(*wantedLocal_);
+      walkLater(wantedLocal_->body);
+      continue;
+    }
+    walkers_.pop_back();
+    if (walkers_.empty()) break;
+    const ir::Binding& definition = *definitionOf(calledLocals_.back()->binder);
+    calledLocals_.pop_back();
+    finishLambda(definition, std::get<ir::Lambda>(definition.rhs));
+  }
+  return std::nullopt;
 }
 
 void FunctionDims::startRound() {
@@ -127,6 +147,10 @@ void FunctionDims::startRound() {
   saved_.clear();
   openBlocks_.clear();
   giveParams(self_);
+  walkLater(function_.body);
+}
+
+void FunctionDims::walkLater(ir::BlockId root) {
   ir::WalkCallbacks callbacks;
   callbacks.enterBlock = [&](ir::BlockId block) {
     openBlocks_.push_back(block);
@@ -147,11 +171,10 @@ void FunctionDims::startRound() {
     if (deadBlock_ == block) deadBlock_ = ir::kNoBlock;
     if (shadowBlock_ == block) shadowBlock_ = ir::kNoBlock;
   };
-  walker_.emplace(function_, function_.body, std::move(callbacks));
+  walkers_.push_back(std::make_unique<ir::Walker>(function_, root, std::move(callbacks)));
 }
 
 void FunctionDims::finishRound() {
-  walker_.reset();
   knowledge_.rollback(everywhere_);
   Fact result = factOf(function_.block(function_.body).result);
   if (!result.isReached()) return;
@@ -186,8 +209,8 @@ bool FunctionDims::enterBinding(ir::BlockId block, size_t index) {
   if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) return enterLambda(binding, *lambda);
   if (std::holds_alternative<ir::NestedBlock>(binding.rhs)) return true;
   Fact fact = evaluate(binding);
-  if (wantedFirst_) {
-    walker_->pause();
+  if (wantedFirst_ || wantedLocal_ != nullptr) {
+    walkers_.back()->pause();
     return false;
   }
   set(binding.var,

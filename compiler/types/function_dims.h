@@ -27,7 +27,8 @@ class ModuleDims;
 /// local function that is never a value. Slots of its join are, parameter by parameter,
 /// the positions of the type and then the elements of a small integer tensor.
 struct Callable {
-  ir::VarId binder = ir::kNoVar;  ///< of a local function; kNoVar: a function of the module
+  ir::VarId binder = ir::kNoVar;    ///< of a local function; kNoVar: a function of the module
+  ir::BlockId body = ir::kNoBlock;  ///< of a local function
   bool isGlobal() const { return binder == ir::kNoVar; }
   std::vector<ir::VarId> params;
   std::vector<ir::TypeRef> shapes;    ///< of the parameters, erased
@@ -86,6 +87,8 @@ class FunctionDims {
 
   // A round (function_dims.cc).
   void startRound();
+  std::optional<ir::GlobalId> walkOn();
+  void walkLater(ir::BlockId root);
   void finishRound();
   void round();
   bool enterBinding(ir::BlockId block, size_t index);
@@ -171,8 +174,12 @@ class FunctionDims {
   };
   std::vector<SavedKnowledge> saved_;  // of open blocks in which something was checked
   std::vector<ir::BlockId> openBlocks_;
-  std::optional<ir::Walker> walker_;         // of a round that is under way
-  std::optional<ir::GlobalId> wantedFirst_;  // what it was interrupted for
+  // Of a round that is under way: the function's own walk, and those of local functions that are
+  // looked at when they are called, since nothing was known of the call where they stand.
+  std::vector<std::unique_ptr<ir::Walker>> walkers_;
+  std::vector<Callable*> calledLocals_;      // whose bodies those are
+  std::optional<ir::GlobalId> wantedFirst_;  // what the innermost walk was interrupted for
+  Callable* wantedLocal_ = nullptr;
   Callable self_;
   std::vector<Fact> facts_;          // by variable
   std::vector<ir::TypeRef> shapes_;  // by variable, erased

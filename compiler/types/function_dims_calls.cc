@@ -114,6 +114,10 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
   } else if (!inShadow()) {
     if (!callee.join) createJoin(callee, facts);
     if (updateJoin(callee, edgeId, edgeOf(callee, facts))) changed();
+    if (!isFinal_ && !callee.resultFact.isReached() && !isReachedBlock_[callee.body.value()]) {
+      wantedLocal_ = &callee;
+      return {};
+    }
   }
   if (!callee.join) return hasShadow_ ? readable(binding.var, shapes_[binding.var.value()]) : Fact{};
   FunctionDims& home = other != nullptr ? *other : *this;

@@ -136,6 +136,7 @@ std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda,
     while (!work.empty()) {
       const ir::TypeRef type = work.back();
       work.pop_back();
+      if (!type->hasOwnDims()) continue;
       if (type->isTuple()) work.insert(work.end(), type->elements().begin(), type->elements().end());
       if (type->isTensor())
         for (const DimExpr& dim : type->dims()) visit(dim);

@@ -15,6 +15,7 @@ bool FunctionLowering::tellsSymbols(ir::TypeRef tuple) const {
   while (!work.empty()) {
     const ir::TypeRef type = work.back();
     work.pop_back();
+    if (!type->hasOwnDims()) continue;
     if (type->isTuple()) work.insert(work.end(), type->elements().begin(), type->elements().end());
     if (!type->isTensor()) continue;
     for (const DimExpr& dim : type->dims()) {
@@ -32,6 +33,7 @@ void FunctionLowering::learnSymbols(ir::TypeRef root, Value rootValue) {
   for (size_t visited = 0; !work.empty() && visited < kMaxVisited; ++visited) {
     const auto [type, value] = work.back();
     work.pop_back();
+    if (!type->hasOwnDims()) continue;
     if (type->isTuple() && value.form == Value::Form::Tuple) {
       const std::vector<Value> elements = tuples_[value.index].elements;
       for (size_t i = elements.size(); i-- > 0;) work.emplace_back(type->elements()[i], elements[i]);
