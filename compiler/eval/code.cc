@@ -2,6 +2,7 @@
 
 #include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/free_variables.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::eval {
@@ -102,7 +103,7 @@ void FunctionCode::numberExtents() {
     const ir::VarInfo& info = function_.vars[i];
     if (unitOfVar_[i] == kNoSlot) continue;
     bool says = info.valueDims.has_value();
-    forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
       says = true;
       for (const DimExpr& dim : type->dims()) addExpr(dim);
     });

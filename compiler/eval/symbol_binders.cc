@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::eval {
@@ -9,26 +10,12 @@ namespace baton::eval {
 using ir::BlockId;
 using ir::VarId;
 
-void forEachOwnTensor(ir::TypeRef root, const std::function<void(ir::TypeRef)>& f) {
-  std::vector<ir::TypeRef> stack{root};
-  while (!stack.empty()) {
-    ir::TypeRef type = stack.back();
-    stack.pop_back();
-    if (!type->hasOwnDims()) continue;
-    if (type->isTensor()) {
-      f(type);
-    } else if (type->isTuple()) {
-      for (size_t i = type->elements().size(); i-- > 0;) stack.push_back(type->elements()[i]);
-    }
-  }
-}
-
 void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f) {
   auto visit = [&](const DimExpr& expr) {
     if (auto symbol = expr.asSymbol(); symbol && *symbol != ir::kAnyDim) f(*symbol);
   };
   if (info.type != nullptr && info.type->hasSymbols())
-    forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
       for (const DimExpr& dim : type->dims()) visit(dim);
     });
   if (info.valueDims)

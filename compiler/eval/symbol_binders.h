@@ -30,10 +30,6 @@ class SymbolBinders {
   const std::vector<DimSymbol> nothing_;
 };
 
-/// Calls `f(tensorType)` for each tensor with extents that a value of the type consists of, in
-/// order; data, functions and cells are skipped.
-void forEachOwnTensor(ir::TypeRef type, const std::function<void(ir::TypeRef)>& f);
-
 /// Symbols that are plain own extents or plain elements of the variable, in order.
 void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f);
 

@@ -3,8 +3,8 @@
 #include <unordered_set>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
-#include "compiler/passes/dims.h"
 
 namespace baton::passes {
 
@@ -49,7 +49,7 @@ void Captures::findSymbols() {
   auto useAndBind = [&](VarId var) {
     const ir::VarInfo& info = function_.var(var);
     if (!open.empty()) {
-      forEachSymbol(info.type, use);
+      ir::forEachSymbol(info.type, use);
       if (info.valueDims)
         for (const DimExpr& element : *info.valueDims) useExpr(element);
     }

@@ -1,7 +1,5 @@
 #include "compiler/passes/dims.h"
 
-#include <unordered_set>
-
 namespace baton::passes {
 
 using ir::TypeRef;
@@ -169,27 +167,6 @@ void forEachTensorPair(TypeRef formal, TypeRef actual, const std::function<void(
     if (a->kind() == ir::TypeKind::Function) stack.emplace_back(a->result(), b->result());
     const size_t count = std::min(a->elements().size(), b->elements().size());
     for (size_t i = count; i-- > 0;) stack.emplace_back(a->elements()[i], b->elements()[i]);
-  }
-}
-
-void forEachSymbol(TypeRef root, const std::function<void(DimSymbol)>& f) {
-  // Types are shared graphs: each node once.
-  std::unordered_set<TypeRef> seen;
-  std::vector<TypeRef> stack{root};
-  std::vector<DimSymbol> symbols;
-  while (!stack.empty()) {
-    TypeRef type = stack.back();
-    stack.pop_back();
-    if (!type->hasSymbols() || !seen.insert(type).second) continue;
-    if (type->isTensor()) {
-      symbols.clear();
-      for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
-      for (DimSymbol symbol : symbols)
-        if (symbol != ir::kAnyDim) f(symbol);
-      continue;
-    }
-    if (type->kind() == ir::TypeKind::Function) stack.push_back(type->result());
-    for (size_t i = type->elements().size(); i-- > 0;) stack.push_back(type->elements()[i]);
   }
 }
 

@@ -66,7 +66,4 @@ ir::TypeRef freshDims(ir::Module& module, ir::TypeRef type);
 void forEachTensorPair(ir::TypeRef formal, ir::TypeRef actual,
                        const std::function<void(ir::TypeRef, ir::TypeRef)>& f);
 
-/// Symbols anywhere in the type, inside data and function types too.
-void forEachSymbol(ir::TypeRef type, const std::function<void(DimSymbol)>& f);
-
 }  // namespace baton::passes

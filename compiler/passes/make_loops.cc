@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/contify.h"
 #include "compiler/passes/dims.h"
@@ -109,7 +110,7 @@ void LoopMaker::run() {
   };
   for (size_t i : varying) {
     const ir::VarInfo& info = function_.var(function_.params[i]);
-    forEachSymbol(info.type, settle);
+    ir::forEachSymbol(info.type, settle);
     eval::forEachPlainSymbol(info, settle);
   }
   DimRewriter rename(module_.types, [&](DimSymbol symbol) -> std::optional<DimExpr> {

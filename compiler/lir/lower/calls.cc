@@ -1,5 +1,6 @@
 // Calls, data, closures and cells.
 #include "compiler/ir/op.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/lir/lower/function_lowering.h"
 
@@ -131,27 +132,19 @@ std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda,
     for (DimSymbol symbol : symbols)
       if (seen.try_emplace(symbol, true).second) found.push_back(symbol);
   };
-  const auto addType = [&](ir::TypeRef root, const auto& visit) {
-    std::vector<ir::TypeRef> work{root};
-    while (!work.empty()) {
-      const ir::TypeRef type = work.back();
-      work.pop_back();
-      if (!type->hasOwnDims()) continue;
-      if (type->isTuple()) work.insert(work.end(), type->elements().begin(), type->elements().end());
-      if (type->isTensor())
-        for (const DimExpr& dim : type->dims()) visit(dim);
-    }
-  };
   for (ir::VarId var : free) {
     const ir::VarInfo& info = function_.var(var);
     // Plain extents of what is captured can be read inside.
-    addType(info.type, [&](const DimExpr& dim) {
-      if (const std::optional<DimSymbol> symbol = dim.asSymbol()) seen.try_emplace(*symbol, true);
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+      for (const DimExpr& dim : type->dims())
+        if (const std::optional<DimSymbol> symbol = dim.asSymbol()) seen.try_emplace(*symbol, true);
     });
   }
   const auto addVar = [&](ir::VarId var) {
     const ir::VarInfo& info = function_.var(var);
-    addType(info.type, add);
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+      for (const DimExpr& dim : type->dims()) add(dim);
+    });
     if (!info.valueDims) return;
     for (const DimExpr& dim : *info.valueDims) add(dim);
   };
