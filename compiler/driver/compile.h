@@ -48,7 +48,7 @@ struct CompileOptions {
   bool isPortable = false;                            ///< keep the kernels as loop IR, too
   bool hasNativeCode = true;                          ///< false: loop IR only (needs isPortable)
   std::vector<Params> params;                         ///< values for `param @w`
-  std::vector<std::string> entries;                   ///< functions to export; empty: main
+  std::vector<std::string> entries;                   ///< functions to export besides @main, as in ParseOptions
   std::vector<std::pair<std::string, int64_t>> dims;  ///< named extents of entry points to fix
   std::vector<std::string> disabledPasses;
   std::vector<std::string> printBefore;  ///< passes by name; "all" for every one

@@ -35,6 +35,11 @@ TypeRef Type::pointee() const {
   return elements_[0];
 }
 
+TypeRef Type::element() const {
+  BATON_CHECK(kind_ == TypeKind::Array);
+  return elements_[0];
+}
+
 TypeDefId Type::definition() const {
   BATON_CHECK(kind_ == TypeKind::Adt);
   return TypeDefId(index_);
@@ -69,7 +74,7 @@ TypeRef TypeTable::intern(Type type) {
   type.hasDims_ = type.hasOwnDims_ = type.hasDimsAnywhere_ = !type.dims_.empty();
   type.hasSymbols_ = type.kind_ == TypeKind::Tensor && !type.hasStaticDims();
   type.holdsFunctionOrCell_ = type.kind_ == TypeKind::Function || type.kind_ == TypeKind::Ref;
-  const bool isData = type.kind_ == TypeKind::Tuple || type.kind_ == TypeKind::Adt;
+  const bool isData = type.isAggregate();
   auto count = [&](TypeRef part) {
     type.isOpen_ |= part->isOpen_;
     type.hasOwnDims_ |= type.kind_ == TypeKind::Tuple && part->hasOwnDims_;
@@ -128,6 +133,13 @@ TypeRef TypeTable::ref(TypeRef pointee) {
   Type type;
   type.kind_ = TypeKind::Ref;
   type.elements_ = {pointee};
+  return intern(std::move(type));
+}
+
+TypeRef TypeTable::array(TypeRef element) {
+  Type type;
+  type.kind_ = TypeKind::Array;
+  type.elements_ = {element};
   return intern(std::move(type));
 }
 

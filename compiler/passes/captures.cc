@@ -11,7 +11,19 @@ namespace baton::passes {
 using ir::BlockId;
 using ir::VarId;
 
-Captures::Captures(const ir::Function& function) : function_(function), free_(function) { findSymbols(); }
+Captures::Captures(const ir::Function& function, const LocalFunctions& locals)
+    : function_(function), locals_(locals), free_(function) {
+  findSymbols();
+}
+
+/// The first variable in whose scope the local function stands.
+std::optional<VarId> Captures::binderOf(DimSymbol symbol, const LocalFunction& local) const {
+  auto at = binders_.find(symbol);
+  if (at == binders_.end()) return std::nullopt;
+  for (const auto& [var, block] : at->second)
+    if (!locals_.isInside(block, local.body) && locals_.isInside(local.block, block)) return var;
+  return std::nullopt;
+}
 
 void Captures::findSymbols() {
   struct Open {
@@ -24,10 +36,12 @@ void Captures::findSymbols() {
   };
   std::vector<Open> open;  // local functions around, innermost last
   std::unordered_map<DimSymbol, Binder> inScope;
-  std::vector<DimSymbol> trail;  // symbols in scope, innermost last
-  std::vector<size_t> marks;     // length of the trail when a block was entered
+  std::vector<DimSymbol> trail;   // symbols in scope, innermost last
+  std::vector<size_t> marks;      // length of the trail when a block was entered
+  BlockId home = function_.body;  // of the variable that is bound next
   auto bind = [&](VarId var) {
     eval::forEachPlainSymbol(function_.var(var), [&](DimSymbol symbol) {
+      binders_[symbol].push_back({var, home});
       if (inScope.try_emplace(symbol, Binder{var, open.size()}).second) trail.push_back(symbol);
     });
   };
@@ -79,6 +93,7 @@ void Captures::findSymbols() {
     marks.push_back(trail.size());
     const ir::Rhs& rhs = function_.block(block).bindings[index].rhs;
     if (functionOf(block, index) != nullptr) open.push_back({childBlock, {}});
+    home = childBlock;
     if (const auto* lambda = std::get_if<ir::Lambda>(&rhs)) {
       for (VarId param : lambda->params) useAndBind(param);
     } else if (const auto* match = std::get_if<ir::Match>(&rhs)) {
@@ -92,6 +107,7 @@ void Captures::findSymbols() {
   };
   callbacks.leaveBinding = [&](BlockId block, size_t index) {
     if (functionOf(block, index) != nullptr) open.pop_back();
+    home = block;
     useAndBind(function_.block(block).bindings[index].var);
   };
   ir::walk(function_, function_.body, callbacks);
@@ -113,19 +129,26 @@ std::vector<VarId> Captures::of(const LocalFunction& local,
       add(var);
     }
   }
-  const auto symbols = symbols_.find(lambda.body);
-  if (symbols == symbols_.end()) return captures;
   std::unordered_set<DimSymbol> bound;
   auto bind = [&](VarId var) {
     eval::forEachPlainSymbol(function_.var(var), [&](DimSymbol symbol) { bound.insert(symbol); });
   };
   for (VarId var : captures) bind(var);
   for (VarId param : lambda.params) bind(param);
-  for (const FreeSymbol& free : symbols->second) {
-    if (bound.contains(free.symbol)) continue;
-    add(free.binder);
-    bind(free.binder);
-  }
+  auto need = [&](DimSymbol symbol, std::optional<VarId> binder) {
+    if (bound.contains(symbol) || !binder) return;
+    add(*binder);
+    bind(*binder);
+  };
+  // Extents inside data are named by its type, and have their values from other variables.
+  auto needOf = [&](VarId var) {
+    ir::forEachSymbol(function_.var(var).type,
+                      [&](DimSymbol symbol) { need(symbol, binderOf(symbol, local)); });
+  };
+  for (size_t i = 0; i < captures.size(); ++i) needOf(captures[i]);
+  for (VarId param : lambda.params) needOf(param);
+  if (const auto symbols = symbols_.find(lambda.body); symbols != symbols_.end())
+    for (const FreeSymbol& free : symbols->second) need(free.symbol, free.binder);
   return captures;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/free_variables.h"
@@ -16,7 +17,7 @@ namespace baton::passes {
 /// of them and no parameter has, the variable that has it.
 class Captures {
  public:
-  explicit Captures(const ir::Function& function);
+  Captures(const ir::Function& function, const LocalFunctions& locals);
 
   /// In order of first use. `expand` gives the captures of a function that is called and is
   /// to count as its captures; null for a variable that is captured itself.
@@ -32,9 +33,13 @@ class Captures {
     ir::VarId binder;
   };
   void findSymbols();
+  std::optional<ir::VarId> binderOf(DimSymbol symbol, const LocalFunction& local) const;
 
   const ir::Function& function_;
+  const LocalFunctions& locals_;
   ir::FreeVariables free_;
+  /// Variables with the block that binds them, in program order.
+  std::unordered_map<DimSymbol, std::vector<std::pair<ir::VarId, ir::BlockId>>> binders_;
   std::unordered_map<ir::BlockId, std::vector<FreeSymbol>> symbols_;  // by body, in order of appearance
 };
 

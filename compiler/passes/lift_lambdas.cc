@@ -80,7 +80,7 @@ ir::Function Lifter::lift(const LocalFunction& local) {
 void Lifter::run() {
   LocalFunctions locals(function());
   if (locals.all().empty()) return;
-  const Captures captures(function());
+  const Captures captures(function(), locals);
   // A function that is called is no capture: what it captures is. It stands before its
   // caller, so that is known.
   auto lifted = [&](VarId var) -> const std::vector<VarId>* {

@@ -59,7 +59,7 @@ Closures::Closures(const ir::Function& function, const LocalFunctions& locals) :
           if (const LocalFunction* local = arg.isVar() ? locals.find(arg.var()) : nullptr)
             isAny = isArgument[locals.indexOf(*local)] = true;
   if (!isAny) return;
-  const Captures captures(function);
+  const Captures captures(function, locals);
   auto lambdaOf = [&](const LocalFunction& local) -> const ir::Lambda& {
     return std::get<ir::Lambda>(function.block(local.block).bindings[local.index].rhs);
   };

@@ -128,6 +128,46 @@ TEST_CASE("results go out as DLPack tensors that outlive everything") {
   out->deleter(out);
 }
 
+TEST_CASE("values tell their type, shape and size") {
+  const Api api;
+  const Owned<baton_value> tensor = api.parse("2x3xi16=1 2 3 4 5 6");
+  CHECK(baton_value_kind(tensor.get()) == BATON_TENSOR);
+  CHECK(baton_value_type(tensor.get()) == nullptr);
+  CHECK(baton_value_dtype(tensor.get()) == BATON_I16);
+  REQUIRE(baton_value_rank(tensor.get()) == 2);
+  CHECK(baton_value_extents(tensor.get())[0] == 2);
+  CHECK(baton_value_extents(tensor.get())[1] == 3);
+  CHECK(baton_value_size_bytes(tensor.get()) == 12);
+  const Owned<baton_value> empty = api.parse("0x3xf64=");
+  CHECK(baton_value_size_bytes(empty.get()) == 0);
+  CHECK(baton_value_extents(empty.get())[0] == 0);
+  const Owned<baton_value> scalar = api.parse("bf16=1.5");
+  CHECK(baton_value_dtype(scalar.get()) == BATON_BF16);
+  CHECK(baton_value_rank(scalar.get()) == 0);
+  CHECK(baton_value_size_bytes(scalar.get()) == 2);
+  const baton_type* shape = baton_function_parameter_type(api.function("area"), 0);
+  const Owned<baton_value> circle = api.parse("Circle(f32=2)", shape);
+  CHECK(baton_type_equal(baton_value_type(circle.get()), shape) == 1);
+  CHECK(baton_value_size_bytes(circle.get()) == 0);
+  CHECK(baton_value_extents(circle.get()) == nullptr);
+  CHECK(baton_value_type(nullptr) == nullptr);
+  CHECK(baton_value_extents(nullptr) == nullptr);
+}
+
+TEST_CASE("dtypes have sizes and names") {
+  const std::pair<const char*, size_t> expected[] = {
+      {"bool", 1},     {"int8", 1},    {"int16", 2},  {"int32", 4},  {"int64", 8},
+      {"uint8", 1},    {"uint16", 2},  {"uint32", 4}, {"uint64", 8}, {"float16", 2},
+      {"bfloat16", 2}, {"float32", 4}, {"float64", 8}};
+  for (int number = 0; number < 13; ++number) {
+    const auto dtype = static_cast<baton_dtype>(number);
+    CHECK(std::string(baton_dtype_name(dtype)) == expected[number].first);
+    CHECK(baton_dtype_size(dtype) == expected[number].second);
+  }
+  CHECK(baton_dtype_name(static_cast<baton_dtype>(13)) == nullptr);
+  CHECK(baton_dtype_size(static_cast<baton_dtype>(13)) == 0);
+}
+
 TEST_CASE("values are taken apart by constructor and field") {
   const Api api;
   const baton_type* shape = baton_function_parameter_type(api.function("area"), 0);
@@ -174,6 +214,53 @@ TEST_CASE("a list of a million items is made, formatted, compared and freed") {
   items.pop_back();
   ok(baton_value_create_list(api.instance.get(), list, items.data(), items.size(), &made));
   CHECK(baton_value_equal(first.get(), Owned<baton_value>(made).get()) == 0);
+}
+
+TEST_CASE("arrays are made from elements and taken apart by number") {
+  const Api api;
+  const baton_type* type = baton_function_parameter_type(api.function("append"), 1);
+  CHECK(baton_type_kind(type) == BATON_ARRAY);
+  CHECK(std::string(baton_type_text(type)) == "Array[Tensor[(n,), float32]]");
+  CHECK(std::string(baton_type_text(baton_type_element(type))) == "Tensor[(n,), float32]");
+  CHECK(baton_type_element(baton_type_element(type)) == nullptr);
+  CHECK(baton_type_element(nullptr) == nullptr);
+  CHECK(baton_type_constructor_count(type) == 0);
+  CHECK(baton_type_is_list(type) == 0);
+
+  const Owned<baton_value> row = api.parse("2xf32=1 2");
+  const Owned<baton_value> number = api.parse("f32=1");
+  baton_value* elements[] = {row.get(), row.get()};
+  baton_value* made = nullptr;
+  ok(baton_value_create_array(api.instance.get(), type, elements, 2, &made));
+  const Owned<baton_value> array(made);
+  CHECK(baton_value_kind(array.get()) == BATON_ARRAY);
+  CHECK(baton_value_type(array.get()) == type);
+  CHECK(baton_value_length(array.get()) == 2);
+  CHECK(baton_value_length(row.get()) == 0);
+  CHECK(baton_value_field_count(array.get()) == 0);
+  CHECK(baton_value_rank(array.get()) == 0);
+  CHECK(Api::format(array.get()) == "[2xf32=1 2, 2xf32=1 2]");
+  CHECK(baton_value_equal(array.get(), api.parse("[2xf32=1 2, 2xf32=1 2]", type).get()) == 1);
+  CHECK(baton_value_equal(array.get(), api.parse("[2xf32=1 2]", type).get()) == 0);
+  baton_value* element = nullptr;
+  ok(baton_value_element(array.get(), 1, &element));
+  CHECK(Api::format(Owned<baton_value>(element).get()) == "2xf32=1 2");
+  CHECK(Failure(baton_value_element(array.get(), 2, &element)).message() ==
+        "element 2 out of range: the value has 2");
+  elements[1] = number.get();
+  CHECK(Failure(baton_value_create_array(api.instance.get(), type, elements, 2, &made)).message() ==
+        "element 1: found float32 of shape (), expected Tensor[(n,), float32]");
+  CHECK(Failure(baton_value_create_array(api.instance.get(),
+                                         baton_function_parameter_type(api.function("cons"), 1), elements, 1,
+                                         &made))
+            .message() == "List[Tensor[(?, 2), float32]] is not an array");
+  ok(baton_value_create_array(api.instance.get(), type, nullptr, 0, &made));
+  CHECK(Api::format(Owned<baton_value>(made).get()) == "[]");
+
+  CHECK(api.run("append", {"2xf32=3 4", "[2xf32=1 2]"}) == "[2xf32=1 2, 2xf32=3 4]");
+  CHECK(api.run("append", {"0xf32=", "[]"}) == "[0xf32=]");
+  CHECK(api.fail("append", {"2xf32=3 4", "[2xf32=1 2, 3xf32=1 2 3]"}).message() ==
+        "argument %xs: element 1: dimension 0 is 3, but n was bound to 2 by dimension 0 of argument %x");
 }
 
 TEST_CASE("equality compares bits, and takes all NaNs for one") {
