@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -143,10 +145,14 @@ struct DimRange {
 /// inequalities between expressions. Decides equality and order of expressions, or says that
 /// it is unknown; never guesses. All statements are about the assignments under which the
 /// constraints hold and both sides have a value (see evaluate). A value; copies are independent.
+/// What a constraint or a question costs depends on what is known of the symbols in it, not on
+/// how much is known in all.
 class DimKnowledge {
  public:
-  /// Declares an extent: it is >= 0.
-  void addExtent(DimSymbol symbol);
+  /// Declares an extent: it is >= 0. Declarations hold whatever is taken back.
+  void addExtent(DimSymbol symbol) { declare(symbol, {0, INT64_MAX}); }
+  /// Declares all values that a new symbol may have.
+  void declare(DimSymbol symbol, DimRange range);
   /// Takes a constraint as given. An error (ProgramError) when it contradicts what is known;
   /// the knowledge is then unchanged. That no error comes does not prove that it can hold.
   Result<void> assume(const DimConstraint& constraint);
@@ -156,20 +162,67 @@ class DimKnowledge {
   DimExpr canonical(const DimExpr& expr) const;
   Truth decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const;
 
+  /// A point to return to, before or at which the knowledge is then: constraints that were
+  /// assumed since are taken back, the last one first.
+  using Mark = size_t;
+  Mark mark() const { return log_.size(); }
+  void rollback(Mark mark);
+
  private:
   friend class DimProver;
   friend class DimAssumption;
+
   /// What is known of a symbol, or of an opaque term that has canonical operands.
   struct AtomFacts {
     DimExpr::Factor atom;
-    DimRange range;
+    DimRange declared;    ///< of a symbol; never taken back
+    DimRange range;       ///< within `declared`
     int64_t modulus = 1;  ///< the value is `residue` modulo this
     int64_t residue = 0;
     std::optional<DimExpr> equals;
   };
-  std::vector<AtomFacts> atoms_;      // sorted by atom
-  std::vector<DimExpr> nonNegative_;  // each is >= 0
-  std::vector<DimExpr> nonZero_;      // each is != 0
+  struct Fact {
+    enum class Kind : uint8_t { NonNegative, NonZero };
+    Kind kind = Kind::NonNegative;
+    DimExpr expr;  ///< is >= 0, or != 0
+    bool holds = true;
+  };
+  /// How to take back a step.
+  struct Step {
+    enum class Kind : uint8_t { ChangedAtom, AddedFact, DroppedFact };
+    Kind kind;
+    uint32_t index;
+  };
+  struct AtomHash {
+    size_t operator()(const DimExpr::Factor& atom) const;
+  };
+  struct AtomEqual {
+    bool operator()(const DimExpr::Factor& a, const DimExpr::Factor& b) const;
+  };
+
+  const AtomFacts* find(const DimExpr::Factor& atom) const;
+  uint32_t indexOf(const DimExpr::Factor& atom);  ///< made where there is none
+  void change(uint32_t atom, AtomFacts facts);
+  void addFact(Fact::Kind kind, DimExpr expr);
+  void dropFact(uint32_t index);
+  /// By symbol, what mentions it: positions in facts_ or atoms_, in order.
+  using Mentions = std::unordered_map<DimSymbol, std::vector<uint32_t>>;
+  static void mention(Mentions& mentions, const DimExpr& expr, uint32_t index);
+  static void unmention(Mentions& mentions, const DimExpr& expr);  ///< the latest one
+  static std::vector<uint32_t> sorted(std::vector<uint32_t> indices);
+  /// Facts that mention one of the symbols of the expression, in the order in which they came.
+  std::vector<uint32_t> factsAbout(const DimExpr& expr) const;
+  /// Opaque atoms that do, and atoms that are equal to an expression that does.
+  std::vector<uint32_t> atomsAbout(const DimExpr& expr) const;
+
+  std::vector<AtomFacts> atoms_;
+  std::unordered_map<DimExpr::Factor, uint32_t, AtomHash, AtomEqual> byAtom_;  // into atoms_
+  std::vector<Fact> facts_;
+  Mentions inFacts_;
+  Mentions inAtoms_;   // in opaque ones
+  Mentions inEquals_;  // in what atoms are equal to
+  std::vector<Step> log_;
+  std::vector<AtomFacts> before_;  // of the changed atoms in log_
 };
 
 }  // namespace baton

@@ -35,12 +35,13 @@ bool mentions(const DimExpr& expr, const Factor& atom) {
 
 }  // namespace
 
-/// Adds constraints to a copy of the knowledge; what one implies goes on a list.
+/// Adds a constraint; what it implies goes on a list. Looked at again is what mentions the
+/// symbols of atoms that changed, and nothing else.
 class DimAssumption {
  public:
-  explicit DimAssumption(DimKnowledge knowledge) : knowledge_(std::move(knowledge)) {}
+  explicit DimAssumption(DimKnowledge& knowledge) : knowledge_(knowledge) {}
 
-  Result<DimKnowledge> run(const DimConstraint& constraint) {
+  Result<void> run(const DimConstraint& constraint) {
     pending_.push_back(constraint);
     // The bound is for equalities that rewrite each other; giving up loses facts, not truth.
     constexpr int kMaxSteps = 200;
@@ -49,13 +50,14 @@ class DimAssumption {
       pending_.pop_front();
       BATON_TRY(add(next));
       BATON_TRY(propagate());
-      if (rewritten_) canonicaliseFacts();
+      canonicaliseFacts();
     }
-    return std::move(knowledge_);
+    return success();
   }
 
  private:
   using AtomFacts = DimKnowledge::AtomFacts;
+  using Fact = DimKnowledge::Fact;
 
   DimProver prover() const { return DimProver(knowledge_); }
 
@@ -63,18 +65,16 @@ class DimAssumption {
     pending_.push_back({std::move(lhs), relation, std::move(rhs)});
   }
 
-  AtomFacts& factsOf(const Factor& atom) {
-    auto& atoms = knowledge_.atoms_;
-    auto at =
-        std::lower_bound(atoms.begin(), atoms.end(), atom, [](const AtomFacts& facts, const Factor& key) {
-          return DimNormaliser::compare(facts.atom, key) < 0;
-        });
-    if (at == atoms.end() || DimNormaliser::compare(at->atom, atom) != 0) {
-      AtomFacts facts;
-      facts.atom = atom;
-      at = atoms.insert(at, std::move(facts));
-    }
-    return *at;
+  AtomFacts factsOf(const Factor& atom) { return knowledge_.atoms_[knowledge_.indexOf(atom)]; }
+  void change(AtomFacts facts) {
+    const uint32_t index = knowledge_.indexOf(facts.atom);
+    changed_.push_back(index);
+    moved_.push_back(index);
+    knowledge_.change(index, std::move(facts));
+  }
+  void addFact(Fact::Kind kind, const DimExpr& expr) {
+    added_.push_back(static_cast<uint32_t>(knowledge_.facts_.size()));
+    knowledge_.addFact(kind, expr);
   }
 
   Result<void> add(const DimConstraint& constraint) {
@@ -149,11 +149,11 @@ class DimAssumption {
     const DimExpr value = best->coefficient == 1 ? DimExpr() - rest : rest;
     if (value.isTooLarge()) return false;
     // What was known of the atom now holds for the expression.
-    const AtomFacts before = factsOf(atom);
-    implyAll(value, before);
-    factsOf(atom).equals = value;
+    AtomFacts facts = factsOf(atom);
+    implyAll(value, facts);
+    facts.equals = value;
+    change(std::move(facts));
     if (atom.opaque) learnFromEqual(*atom.opaque, value);
-    rewritten_ = true;
     return true;
   }
 
@@ -179,19 +179,23 @@ class DimAssumption {
     }
     if (base.terms().size() != 1 || base.terms()[0].coefficient != 1 || base.terms()[0].factors.size() != 1)
       return;
-    AtomFacts& facts = factsOf(base.terms()[0].factors[0]);
+    AtomFacts facts = factsOf(base.terms()[0].factors[0]);
     const auto wanted = DimCongruence::make(*modulus, static_cast<__int128>(*residue) - offset);
     const auto both = DimCongruence::meet({facts.modulus, facts.residue}, wanted);
     if (!both) return;  // isZero saw the contradiction, or it is beyond us
     facts.modulus = both->modulus;
     facts.residue = both->residue;
+    change(std::move(facts));
   }
 
   Result<void> addNonZero(const DimExpr& difference) {
     if (prover().isZero(difference) == Truth::True) return contradiction();
-    auto& all = knowledge_.nonZero_;
-    if (!difference.isConstant() && std::find(all.begin(), all.end(), difference) == all.end())
-      all.push_back(difference);
+    if (difference.isConstant()) return success();
+    for (uint32_t index : knowledge_.factsAbout(difference)) {
+      const Fact& fact = knowledge_.facts_[index];
+      if (fact.holds && fact.kind == Fact::Kind::NonZero && fact.expr == difference) return success();
+    }
+    addFact(Fact::Kind::NonZero, difference);
     return success();
   }
 
@@ -208,7 +212,7 @@ class DimAssumption {
     if (all.size() == (hasConstant ? 2u : 1u) && all[0].factors.size() == 1)
       return tighten(all[0], hasConstant ? Wide{all[1].coefficient} : Wide{0});
     if (prover().isNonNegative(bound)) return success();
-    knowledge_.nonNegative_.push_back(bound);
+    addFact(Fact::Kind::NonNegative, bound);
     return success();
   }
 
@@ -230,12 +234,11 @@ class DimAssumption {
     if (both.isEmpty()) return contradiction();
     if (both.low == known.low && both.high == known.high) return success();
     const DimRange range = both.range();
-    AtomFacts& facts = factsOf(atom);
+    AtomFacts facts = factsOf(atom);
     if (facts.range == range) return success();
     facts.range = range;
-    changed_ = true;
-    if (range.low == range.high || facts.equals) rewritten_ = true;
     if (facts.equals) implyAll(*facts.equals, facts);
+    change(std::move(facts));
     if (atom.opaque) learnFromRange(*atom.opaque, range);
     return success();
   }
@@ -269,24 +272,47 @@ class DimAssumption {
     }
   }
 
+  /// What the atoms may matter to: what mentions their symbols, and themselves.
+  struct Affected {
+    std::vector<uint32_t> facts;
+    std::vector<uint32_t> atoms;
+  };
+  Affected affectedBy(const std::vector<uint32_t>& changed) const {
+    Affected affected{{}, changed};
+    for (uint32_t index : changed) {
+      const DimExpr atom = DimNormaliser::atom(knowledge_.atoms_[index].atom);
+      const std::vector<uint32_t> facts = knowledge_.factsAbout(atom);
+      affected.facts.insert(affected.facts.end(), facts.begin(), facts.end());
+      const std::vector<uint32_t> atoms = knowledge_.atomsAbout(atom);
+      affected.atoms.insert(affected.atoms.end(), atoms.begin(), atoms.end());
+    }
+    return {DimKnowledge::sorted(std::move(affected.facts)), DimKnowledge::sorted(std::move(affected.atoms))};
+  }
+
   /// Bounds of single atoms from the facts that have several.
   Result<void> propagate() {
     constexpr int kMaxRounds = 4;
-    changed_ = true;
-    for (int round = 0; round < kMaxRounds && changed_; ++round) {
-      changed_ = false;
-      const auto facts = knowledge_.nonNegative_;
-      for (const DimExpr& fact : facts)
-        for (const Term& term : fact.terms()) {
+    for (int round = 0; round < kMaxRounds && !(changed_.empty() && added_.empty()); ++round) {
+      Affected affected = affectedBy(std::exchange(changed_, {}));
+      affected.facts.insert(affected.facts.end(), added_.begin(), added_.end());
+      added_.clear();
+      for (uint32_t index : affected.facts) {
+        const Fact fact = knowledge_.facts_[index];
+        if (!fact.holds) continue;
+        if (fact.kind == Fact::Kind::NonZero) {
+          BATON_TRY(excludeZero(fact.expr));
+          continue;
+        }
+        for (const Term& term : fact.expr.terms()) {
           if (term.factors.size() != 1) continue;
-          const DimInterval rest = prover().interval(fact - DimNormaliser::single(term));
+          const DimInterval rest = prover().interval(fact.expr - DimNormaliser::single(term));
           if (rest.high < DimInterval::kInfinite) BATON_TRY(tighten(term, rest.high));
         }
-      const auto nonZero = knowledge_.nonZero_;
-      for (const DimExpr& expr : nonZero) BATON_TRY(excludeZero(expr));
-      const auto atoms = knowledge_.atoms_;
-      for (const AtomFacts& atom : atoms) BATON_TRY(snapToResidue(atom.atom));
+      }
+      for (uint32_t index : affected.atoms) BATON_TRY(snapToResidue(Factor(knowledge_.atoms_[index].atom)));
     }
+    changed_.clear();
+    added_.clear();
     return success();
   }
 
@@ -317,57 +343,59 @@ class DimAssumption {
     return restrict(atom, range);
   }
 
-  /// Facts are about canonical expressions: after an equality, what it changes is taken
-  /// out and assumed again.
+  /// Facts are about canonical expressions: what a change makes different is taken out and
+  /// assumed again.
   void canonicaliseFacts() {
-    rewritten_ = false;
-    const DimKnowledge before = knowledge_;
-    const DimProver prover(before);
-    std::vector<AtomFacts> atoms;
-    for (const AtomFacts& facts : before.atoms_) {
-      if (facts.atom.opaque) {
-        const DimOpaque& inner = *facts.atom.opaque;
-        const DimExpr key = DimExpr::opaque(inner.op, prover.canonical(inner.a), prover.canonical(inner.b));
-        if (key != DimNormaliser::atom(facts.atom)) {
-          if (facts.equals) imply(key, Relation::Eq, *facts.equals);
-          implyAll(key, facts);
-          continue;
-        }
-      }
-      atoms.push_back(facts);
-      if (facts.equals) atoms.back().equals = prover.canonical(*facts.equals);
+    if (moved_.empty()) return;
+    const Affected affected = affectedBy(std::exchange(moved_, {}));
+    // All of it with the knowledge as it is, before any is taken out.
+    std::vector<DimExpr> facts;
+    for (uint32_t index : affected.facts) facts.push_back(prover().canonical(knowledge_.facts_[index].expr));
+    std::vector<DimExpr> keys;
+    for (uint32_t index : affected.atoms) {
+      const Factor& atom = knowledge_.atoms_[index].atom;
+      keys.push_back(atom.opaque ? DimExpr::opaque(atom.opaque->op, prover().canonical(atom.opaque->a),
+                                                   prover().canonical(atom.opaque->b))
+                                 : DimNormaliser::atom(atom));
     }
-    knowledge_.atoms_ = std::move(atoms);
-    const auto keep = [&](std::vector<DimExpr>& all, Relation relation) {
-      std::vector<DimExpr> kept;
-      for (DimExpr& expr : all) {
-        DimExpr next = prover.canonical(expr);
-        if (next == expr)
-          kept.push_back(std::move(expr));
-        else
-          imply(std::move(next), relation, DimExpr());
-      }
-      all = std::move(kept);
-    };
-    keep(knowledge_.nonNegative_, Relation::Ge);
-    keep(knowledge_.nonZero_, Relation::Ne);
+    for (size_t i = 0; i < affected.atoms.size(); ++i) canonicaliseAtom(affected.atoms[i], keys[i]);
+    for (size_t i = 0; i < affected.facts.size(); ++i) {
+      const Fact fact = knowledge_.facts_[affected.facts[i]];
+      if (!fact.holds || facts[i] == fact.expr) continue;
+      knowledge_.dropFact(affected.facts[i]);
+      imply(facts[i], fact.kind == Fact::Kind::NonNegative ? Relation::Ge : Relation::Ne, DimExpr());
+    }
   }
 
-  DimKnowledge knowledge_;
+  void canonicaliseAtom(uint32_t index, const DimExpr& key) {
+    AtomFacts facts = knowledge_.atoms_[index];
+    if (key != DimNormaliser::atom(facts.atom)) {
+      if (!facts.equals && facts.range == DimRange{} && facts.modulus == 1) return;
+      if (facts.equals) imply(key, Relation::Eq, *facts.equals);
+      implyAll(key, facts);
+      AtomFacts nothing;
+      nothing.atom = facts.atom;
+      knowledge_.change(index, std::move(nothing));
+    } else if (facts.equals) {
+      DimExpr equals = prover().canonical(*facts.equals);
+      if (equals == *facts.equals) return;
+      facts.equals = std::move(equals);
+      knowledge_.change(index, std::move(facts));
+    }
+  }
+
+  DimKnowledge& knowledge_;
   std::deque<DimConstraint> pending_;
-  bool changed_ = false;    // a range, in this round
-  bool rewritten_ = false;  // what canonical() gives, since the facts were last made canonical
+  std::vector<uint32_t> changed_;  // atoms, since bounds were last worked out
+  std::vector<uint32_t> added_;    // facts, since then
+  std::vector<uint32_t> moved_;    // atoms, since facts were last made canonical
 };
 
-void DimKnowledge::addExtent(DimSymbol symbol) {
-  // Cannot fail for a symbol that is new; for one that is known to be negative it is a
-  // contradiction that assume() of whatever comes next, or the run-time check, reports.
-  (void)assume({DimExpr::symbol(symbol), Relation::Ge, DimExpr()});
-}
-
 Result<void> DimKnowledge::assume(const DimConstraint& constraint) {
-  BATON_TRY_ASSIGN(*this, DimAssumption(*this).run(constraint));
-  return success();
+  const Mark before = mark();
+  Result<void> result = DimAssumption(*this).run(constraint);
+  if (!result.has_value()) rollback(before);
+  return result;
 }
 
 DimRange DimKnowledge::rangeOf(const DimExpr& expr) const {

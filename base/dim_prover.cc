@@ -66,22 +66,13 @@ std::optional<DimExpr> dividesExactly(const DimExpr& a, const DimExpr& b) {
   return quotient;
 }
 
-const DimKnowledge::AtomFacts* DimProver::find(const Factor& atom) const {
-  const auto& atoms = knowledge_.atoms_;
-  const auto at = std::lower_bound(
-      atoms.begin(), atoms.end(), atom,
-      [](const auto& facts, const Factor& key) { return DimNormaliser::compare(facts.atom, key) < 0; });
-  if (at == atoms.end() || DimNormaliser::compare(at->atom, atom) != 0) return nullptr;
-  return &*at;
-}
-
 DimInterval DimProver::interval(const Factor& atom) const {
   DimInterval result;
   if (atom.opaque) {
     const DimOpaque& inner = *atom.opaque;
     result = DimInterval::apply(inner.op, interval(inner.a), interval(inner.b));
   }
-  if (const auto* facts = find(atom)) result = intersect(result, DimInterval::of(facts->range));
+  if (const auto* facts = knowledge_.find(atom)) result = intersect(result, DimInterval::of(facts->range));
   return result;
 }
 
@@ -110,7 +101,7 @@ DimCongruence DimProver::congruence(const Factor& atom) const {
   DimCongruence result;
   if (atom.opaque)
     result = DimCongruence::apply(atom.opaque->op, congruence(atom.opaque->a), congruence(atom.opaque->b));
-  if (const auto* facts = find(atom))
+  if (const auto* facts = knowledge_.find(atom))
     if (const auto both = DimCongruence::meet(result, {facts->modulus, facts->residue})) result = *both;
   return result;
 }
@@ -176,7 +167,7 @@ DimExpr DimProver::canonicalAtom(const Factor& atom) const {
   const DimInterval range = interval(expr.terms()[0].factors[0]);
   if (range.low == range.high && range.low >= INT64_MIN && range.low <= INT64_MAX)
     return DimExpr::constant(static_cast<int64_t>(range.low));
-  const auto* facts = find(expr.terms()[0].factors[0]);
+  const auto* facts = knowledge_.find(expr.terms()[0].factors[0]);
   return facts && facts->equals ? *facts->equals : expr;
 }
 
@@ -197,7 +188,7 @@ DimExpr DimProver::canonicalOnce(const DimExpr& expr) const {
       const auto scale = dividesExactly(DimNormaliser::single({term.coefficient, *others}), division.b);
       if (!scale) continue;
       const DimExpr remainder = resolve(DimOp::FloorMod, division.a, division.b);
-      const auto* facts = remainder.asOpaque() ? find(remainder.terms()[0].factors[0]) : nullptr;
+      const auto* facts = remainder.asOpaque() ? knowledge_.find(remainder.terms()[0].factors[0]) : nullptr;
       const DimExpr known = facts && facts->equals ? *facts->equals : remainder;
       if (!known.isConstant()) continue;
       result = result - DimNormaliser::single(term) + *scale * (division.a - known);
@@ -298,8 +289,13 @@ bool DimProver::prove(const DimExpr& expr, Effort& effort) const {
   if (effort.combinations > 0) {
     --effort.combinations;
     bool proven = false;
-    for (size_t i = 0; i < knowledge_.nonNegative_.size() && !proven; ++i)
-      proven = proveWith(flat, withoutDivisions(knowledge_.nonNegative_[i]), effort);
+    // Only a fact about the same symbols has a term that cancels.
+    for (uint32_t index : knowledge_.factsAbout(flat)) {
+      if (proven || effort.attempts <= 0) break;
+      const DimKnowledge::Fact& fact = knowledge_.facts_[index];
+      if (fact.holds && fact.kind == DimKnowledge::Fact::Kind::NonNegative)
+        proven = proveWith(flat, withoutDivisions(fact.expr), effort);
+    }
     for (size_t i = 0; i < effort.assumed.size() && !proven; ++i) {
       const DimExpr fact = effort.assumed[i];
       proven = proveWith(flat, fact, effort);
@@ -351,9 +347,13 @@ Truth DimProver::isZero(const DimExpr& difference) const {
   if (values.modulus == 0 ? values.residue != 0 : values.residue % values.modulus != 0) return Truth::False;
   const DimExpr flat = withoutDivisions(expr);
   if (flat.isZero()) return Truth::True;
-  for (const DimExpr& other : knowledge_.nonZero_)
-    if (other == expr || other == DimExpr() - expr) return Truth::False;
   const DimExpr negated = DimExpr() - expr;
+  for (uint32_t index : knowledge_.factsAbout(expr)) {
+    const DimKnowledge::Fact& fact = knowledge_.facts_[index];
+    if (fact.holds && fact.kind == DimKnowledge::Fact::Kind::NonZero &&
+        (fact.expr == expr || fact.expr == negated))
+      return Truth::False;
+  }
   if (isNonNegative(expr)) {
     if (isNonNegative(negated)) return Truth::True;
     return isNonNegative(expr - one()) ? Truth::False : Truth::Unknown;

@@ -34,7 +34,6 @@ class DimProver {
     std::vector<DimExpr> assumed;  ///< facts of this path, beside the knowledge
   };
 
-  const DimKnowledge::AtomFacts* find(const Factor& atom) const;
   DimExpr canonicalOnce(const DimExpr& expr) const;
   DimExpr canonicalAtom(const Factor& atom) const;
   DimExpr resolve(DimOp op, const DimExpr& a, const DimExpr& b) const;

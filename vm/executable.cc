@@ -76,17 +76,23 @@ void Executable::makeFunctions() {
   }
 }
 
-Result<std::span<const std::byte>> Executable::findExternal(const bytecode::Constant& constant) const {
+Result<std::span<const std::byte>> Executable::findExternal(const bytecode::Constant& constant,
+                                                            const ExternalIndex& index) const {
   const std::string_view key = constant.externalKey;
   const size_t separator = key.find("::");
   const std::string_view scope = key.substr(0, separator);
   const std::string_view name = separator == std::string_view::npos ? key : key.substr(separator + 2);
   bool hasScope = false;
-  for (const ScopedParams& file : params_) {
-    if (file.scope != scope) continue;
+  for (size_t i = 0; i < params_.size(); ++i) {
+    if (params_[i].scope != scope) continue;
     hasScope = true;
-    for (const bytecode::Constant& tensor : file.params.tensors) {
-      if (tensor.externalKey != name && tensor.externalKey != key) continue;
+    // The first one that has either name.
+    const auto byName = index[i].find(name);
+    const auto byKey = index[i].find(key);
+    const bytecode::Constant* found = byName == index[i].end() ? nullptr : byName->second;
+    if (byKey != index[i].end() && (found == nullptr || byKey->second < found)) found = byKey->second;
+    if (found != nullptr) {
+      const bytecode::Constant& tensor = *found;
       if (tensor.dtype != constant.dtype || tensor.extents != constant.extents)
         return Error(ErrorCode::Incompatible,
                      fmt::format("parameter {}: found {} of shape {}, expected {} of shape {}", key,
@@ -113,10 +119,14 @@ Result<void> Executable::makeConstants() {
     bytes += sizeof(Tensor) + 8 * constant.extents.size();
   constantObjects_.reset(new std::byte[bytes]);
   std::byte* next = constantObjects_.get();
+  ExternalIndex index(params_.size());
+  for (size_t i = 0; i < params_.size(); ++i)
+    for (const bytecode::Constant& tensor : params_[i].params.tensors)
+      index[i].emplace(tensor.externalKey, &tensor);
   for (const bytecode::Constant& constant : program_.constants) {
     std::span<const std::byte> elements = constant.bytes;
     if (constant.source == bytecode::ConstantSource::External) {
-      BATON_TRY_ASSIGN(elements, findExternal(constant));
+      BATON_TRY_ASSIGN(elements, findExternal(constant, index));
     }
     const auto rank = static_cast<uint32_t>(constant.extents.size());
     auto* tensor = reinterpret_cast<Tensor*>(next);

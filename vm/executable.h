@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "bytecode/container/params.h"
@@ -56,7 +58,10 @@ class Executable final : public Retainable {
   Executable() = default;
   Result<void> bind(const LoadOptions& options);
   Result<void> makeConstants();
-  Result<std::span<const std::byte>> findExternal(const bytecode::Constant& constant) const;
+  /// By file of parameters, the first tensor of each name.
+  using ExternalIndex = std::vector<std::unordered_map<std::string_view, const bytecode::Constant*>>;
+  Result<std::span<const std::byte>> findExternal(const bytecode::Constant& constant,
+                                                  const ExternalIndex& index) const;
   void makeFunctions();
 
   Ref<Instance> instance_;

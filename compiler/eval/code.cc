@@ -1,6 +1,8 @@
 #include "compiler/eval/code.h"
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/free_variables.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::eval {
@@ -46,6 +48,7 @@ void FunctionCode::assignSlots() {
   };
   const uint32_t root = addUnit(function_.body, ir::kNoVar, function_.params);
   for (VarId param : function_.params) bind(param, root);
+  const ir::FreeVariables free(function_);
   for (BlockId id : ir::blocksInOrder(function_, function_.body)) {
     const uint32_t unit = unitOfBlock[id.value()];
     for (const ir::Binding& binding : function_.block(id).bindings) {
@@ -69,7 +72,7 @@ void FunctionCode::assignSlots() {
       for (VarId param : lambda->params) bind(param, inner);
       Unit& local = units_[inner];
       local.captureSlots.emplace(binding.var, local.slotCount++);
-      for (VarId var : ir::freeVariables(function_, *lambda)) {
+      for (VarId var : free.of(*lambda)) {
         if (var == binding.var) continue;
         local.captures.push_back(var);
         local.captureSlots.emplace(var, local.slotCount++);
@@ -100,8 +103,8 @@ void FunctionCode::numberExtents() {
     const ir::VarInfo& info = function_.vars[i];
     if (unitOfVar_[i] == kNoSlot) continue;
     bool says = info.valueDims.has_value();
-    forEachOwnTensor(info.type, [&](ir::TypeRef type) {
-      says = says || type->rank() > 0;
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+      says = true;
       for (const DimExpr& dim : type->dims()) addExpr(dim);
     });
     if (info.valueDims)
@@ -127,7 +130,7 @@ void FunctionCode::numberExtents() {
 }
 
 void FunctionCode::findBinders() {
-  const SymbolBinders binders(function_);
+  const SymbolBinders binders(function_, true);
   for (uint32_t i = 0; i < function_.vars.size(); ++i)
     for (DimSymbol symbol : binders.boundBy(VarId(i))) binds_[VarId(i)].push_back(extentSlots_.at(symbol));
   for (Unit& unit : units_)

@@ -2,6 +2,7 @@
 
 #include <unordered_set>
 
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::eval {
@@ -9,32 +10,19 @@ namespace baton::eval {
 using ir::BlockId;
 using ir::VarId;
 
-void forEachOwnTensor(ir::TypeRef root, const std::function<void(ir::TypeRef)>& f) {
-  std::vector<ir::TypeRef> stack{root};
-  while (!stack.empty()) {
-    ir::TypeRef type = stack.back();
-    stack.pop_back();
-    if (type->isTensor()) {
-      f(type);
-    } else if (type->isTuple()) {
-      for (size_t i = type->elements().size(); i-- > 0;) stack.push_back(type->elements()[i]);
-    }
-  }
-}
-
 void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f) {
   auto visit = [&](const DimExpr& expr) {
     if (auto symbol = expr.asSymbol(); symbol && *symbol != ir::kAnyDim) f(*symbol);
   };
-  if (info.type != nullptr)
-    forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+  if (info.type != nullptr && info.type->hasSymbols())
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
       for (const DimExpr& dim : type->dims()) visit(dim);
     });
   if (info.valueDims)
     for (const DimExpr& element : *info.valueDims) visit(element);
 }
 
-SymbolBinders::SymbolBinders(const ir::Function& function) {
+SymbolBinders::SymbolBinders(const ir::Function& function, bool keepsScopes) {
   std::unordered_set<DimSymbol> inScope;
   std::vector<DimSymbol> trail;  // symbols in scope, innermost last
   std::vector<size_t> marks;     // length of the trail when a block was entered
@@ -52,7 +40,7 @@ SymbolBinders::SymbolBinders(const ir::Function& function) {
     marks.push_back(trail.size());
     const ir::Rhs& rhs = function.block(parent).bindings[index].rhs;
     if (const auto* lambda = std::get_if<ir::Lambda>(&rhs)) {
-      if (!lambda->isJoin) scopes_.emplace(child, trail);
+      if (keepsScopes && !lambda->isJoin) scopes_.emplace(child, trail);
       for (VarId param : lambda->params) bind(param);
     } else if (const auto* match = std::get_if<ir::Match>(&rhs)) {
       ir::forEachPatternVar(function, match->clauses[childIndex].pattern, bind);

@@ -12,13 +12,15 @@ namespace baton::eval {
 
 class SymbolBinders {
  public:
-  explicit SymbolBinders(const ir::Function& function);
+  /// Which symbols are in scope where local functions are made is kept on request: that may
+  /// be as many as the function has, for each.
+  explicit SymbolBinders(const ir::Function& function, bool keepsScopes = false);
 
   /// Symbols that this variable gives values to, in order.
   const std::vector<DimSymbol>& boundBy(ir::VarId var) const;
   /// How many variables, in scopes apart, do so for the symbol; 0 when nothing does.
   uint32_t count(DimSymbol symbol) const;
-  /// Symbols in scope where a local function (that is no join) is made, by its body.
+  /// Symbols in scope where a local function (that is no join) is made, by its body. Kept ones only.
   const std::vector<DimSymbol>& inScopeOf(ir::BlockId lambdaBody) const;
 
  private:
@@ -27,10 +29,6 @@ class SymbolBinders {
   std::unordered_map<ir::BlockId, std::vector<DimSymbol>> scopes_;
   const std::vector<DimSymbol> nothing_;
 };
-
-/// Calls `f(tensorType)` for each tensor that a value of the type consists of, in order; data,
-/// functions and cells are skipped.
-void forEachOwnTensor(ir::TypeRef type, const std::function<void(ir::TypeRef)>& f);
 
 /// Symbols that are plain own extents or plain elements of the variable, in order.
 void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f);

@@ -7,26 +7,32 @@ namespace baton::frontend {
 
 // Reads to the closing brace even after an error, so that one bad statement costs one
 // message.
-bool Parser::parseBlock(ir::BlockId block) {
-  if (!expect(TokenKind::LeftBrace, "before a block")) return false;
-  ir::BlockId outer = block_;
-  block_ = block;
+std::optional<ir::Atom> Parser::parseBraces() {
+  if (!expect(TokenKind::LeftBrace, "before a block")) return std::nullopt;
   size_t varMark = vars_.enter();
   size_t dimMark = dims_.enter();
   std::optional<ir::Atom> result = parseSequence(false);
   vars_.leave(varMark);
   dims_.leave(dimMark);
-  block_ = outer;
   if (!result) {
     while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
       skipStatement();
       accept(TokenKind::Semicolon);
     }
     accept(TokenKind::RightBrace);
-    return false;
+    return std::nullopt;
   }
-  function_->block(block).result = *result;
-  return expect(TokenKind::RightBrace, "after a block");
+  if (!expect(TokenKind::RightBrace, "after a block")) return std::nullopt;
+  return result;
+}
+
+bool Parser::parseBlock(ir::BlockId block) {
+  ir::BlockId outer = block_;
+  block_ = block;
+  std::optional<ir::Atom> result = parseBraces();
+  block_ = outer;
+  if (result) function_->block(block).result = *result;
+  return result.has_value();
 }
 
 std::optional<ir::Atom> Parser::parseIf() {
@@ -174,6 +180,7 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
   if (!expect(TokenKind::LeftParen, "before parameters")) return false;
   size_t firstDim = declaredDims_.size();
   std::vector<ir::TypeRef> types;
+  std::unordered_set<std::string_view> names;
   bool isGood = true;
   while (!at(TokenKind::RightParen)) {
     if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
@@ -181,11 +188,10 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
     } else {
       const Token name = peek();
       if (!expect(TokenKind::Local, "as a parameter")) return false;
-      for (ir::VarId other : params)
-        if (function_->var(other).name == name.text) {
-          error(name.location, fmt::format("parameter %{} is defined twice", name.text));
-          return false;
-        }
+      if (!names.insert(name.text).second) {
+        error(name.location, fmt::format("parameter %{} is defined twice", name.text));
+        return false;
+      }
       ir::VarInfo info;
       info.name = std::string(name.text);
       info.location = name.location;

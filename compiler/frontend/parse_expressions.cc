@@ -1,5 +1,7 @@
 // Sequences, bindings and operators, emitted while they are read.
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -122,7 +124,7 @@ ir::Atom Parser::callBinary(std::string_view name, ir::Atom a, SourceLocation pl
 std::optional<ir::Atom> Parser::parseExpression(int minPrecedence) {
   SourceLocation place = peek().location;
   if (!enterNesting(place)) return std::nullopt;
-  std::optional<ir::Atom> lhs = parseUnary();
+  std::optional<ir::Atom> lhs = atControl() ? parseControl() : parseUnary();
   while (lhs) {
     const BinaryOperator* binary = findBinary(peek().kind);
     if (binary == nullptr || binary->precedence <= minPrecedence) break;
@@ -164,13 +166,36 @@ std::optional<ir::Atom> Parser::parseUnary() {
 
 std::optional<ir::Atom> Parser::parsePostfix() {
   std::optional<Callee> callee = parsePrimary();
-  if (!callee) return std::nullopt;
+  return callee ? parsePostfixOf(std::move(*callee)) : std::nullopt;
+}
+
+bool Parser::atControl() const {
+  return at(TokenKind::LeftBrace) || atKeyword("if") || atKeyword("match") || atKeyword("fn");
+}
+
+// What programs nest deepest takes the shortest way down the stack.
+std::optional<ir::Atom> Parser::parseControl() {
+  const SourceLocation location = peek().location;
+  std::optional<ir::Atom> value;
+  if (at(TokenKind::LeftBrace))
+    value = parseBracedValue();
+  else if (atKeyword("if"))
+    value = parseIf();
+  else if (atKeyword("match"))
+    value = parseMatch();
+  else
+    value = parseLambda(ir::kNoVar, {});
+  if (!value || !(at(TokenKind::LeftParen) || at(TokenKind::Dot))) return value;
+  return parsePostfixOf({*value, location});
+}
+
+std::optional<ir::Atom> Parser::parsePostfixOf(Callee callee) {
   for (;;) {
     std::optional<ir::Atom> value;
     if (at(TokenKind::LeftParen)) {
-      value = parseCall(*callee);
+      value = parseCall(callee);
     } else if (at(TokenKind::Dot)) {
-      std::optional<ir::Atom> tuple = valueOf(*callee);
+      std::optional<ir::Atom> tuple = valueOf(callee);
       take();
       const Token field = peek();
       uint32_t index = 0;
@@ -180,12 +205,12 @@ std::optional<ir::Atom> Parser::parsePostfix() {
         error(field.location, fmt::format("field index {} is too large", field.text));
         return std::nullopt;
       }
-      if (tuple) value = emit(ir::Project{*tuple, index}, callee->location);
+      if (tuple) value = emit(ir::Project{*tuple, index}, callee.location);
     } else {
-      return valueOf(*callee);
+      return valueOf(callee);
     }
     if (!value) return std::nullopt;
-    callee->what = *value;
+    callee.what = *value;
   }
 }
 
@@ -220,7 +245,7 @@ std::optional<Parser::Callee> Parser::parsePrimary() {
     case TokenKind::Integer:
     case TokenKind::Float: return of(parseLiteral(false));
     case TokenKind::LeftParen: return of(parseParenthesized());
-    case TokenKind::LeftBrace: return of(parseBracedValue());
+    case TokenKind::LeftBrace: return of(parseControl());
     case TokenKind::Identifier: return parseIdentifier();
     default: break;
   }
@@ -235,9 +260,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     if (!atom) return std::nullopt;
     return Callee{*atom, token.location};
   };
-  if (word == "if") return of(parseIf());
-  if (word == "match") return of(parseMatch());
-  if (word == "fn") return of(parseLambda(ir::kNoVar, {}));
+  if (atControl()) return of(parseControl());
   if ((word == "ref" || word == "ref_read" || word == "ref_write") && peek(1).kind == TokenKind::LeftParen)
     return of(parseCells(word));
   if (word == "True" || word == "False") {
@@ -297,18 +320,21 @@ std::optional<ir::Atom> Parser::parseParenthesized() {
 // resolved already, so nothing is captured by accident.
 std::optional<ir::Atom> Parser::parseBracedValue() {
   SourceLocation location = peek().location;
-  ir::BlockId block = function_->addBlock();
-  if (!enterNesting(location)) return std::nullopt;
-  bool ok = parseBlock(block);
-  leaveNesting();
-  if (!ok) return std::nullopt;
-  std::vector<ir::Binding>& inner = function_->block(block).bindings;
-  for (const ir::Binding& binding : inner)
-    if (joins_.contains(binding.var)) return emit(ir::NestedBlock{block}, location);
+  const size_t first = function_->block(block_).bindings.size();
+  const size_t joinCount = joins_.size();
+  std::optional<ir::Atom> result = parseBraces();
+  if (!result || joins_.size() == joinCount) return result;
+  // Joins end where the block does that defines them.
   std::vector<ir::Binding>& outer = function_->block(block_).bindings;
-  outer.insert(outer.end(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
-  inner.clear();
-  return function_->block(block).result;
+  const auto begin = outer.begin() + static_cast<ptrdiff_t>(first);
+  if (std::none_of(begin, outer.end(),
+                   [&](const ir::Binding& binding) { return joins_.contains(binding.var); }))
+    return result;
+  ir::Block nested{{std::make_move_iterator(begin), std::make_move_iterator(outer.end())}, *result};
+  outer.erase(begin, outer.end());
+  const ir::BlockId block = function_->addBlock();
+  function_->block(block) = std::move(nested);
+  return emit(ir::NestedBlock{block}, location);
 }
 
 }  // namespace baton::frontend

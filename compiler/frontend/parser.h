@@ -17,7 +17,7 @@ struct ParseOptions {
   /// own text are exported.
   std::vector<std::string> entries;
   /// Nesting of expressions, types and patterns that is accepted.
-  int maxNesting = 500;
+  int maxNesting = 2200;
 };
 
 /// Parses a whole program into `module` (which is empty but for the sources). All errors

@@ -110,6 +110,9 @@ class Parser {
   std::optional<ir::Atom> parseExpression(int minPrecedence = 0);
   std::optional<ir::Atom> parseUnary();
   std::optional<ir::Atom> parsePostfix();
+  std::optional<ir::Atom> parsePostfixOf(Callee callee);
+  bool atControl() const;
+  std::optional<ir::Atom> parseControl();
   std::optional<Callee> parsePrimary();
   std::optional<Callee> parseIdentifier();
   std::optional<ir::Atom> parseParenthesized();
@@ -140,7 +143,8 @@ class Parser {
   std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
   bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
   void skipType();
-  bool parseBlock(ir::BlockId block);  ///< '{' sequence '}'
+  std::optional<ir::Atom> parseBraces();  ///< '{' sequence '}', its bindings into block_
+  bool parseBlock(ir::BlockId block);     ///< the same into a block of its own
   std::optional<ir::Atom> parseCells(std::string_view keyword);
 
   // Attributes (parse_attributes.cc).

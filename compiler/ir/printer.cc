@@ -1,6 +1,7 @@
 #include "compiler/ir/printer.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include "compiler/ir/metadata.h"
 #include "compiler/ir/op.h"
@@ -263,7 +264,9 @@ class Printer {
     }
   }
 
-  void indent() { out_.append(2 * depth_, ' '); }
+  /// Deep nesting does not make the text grow with the square of the depth.
+  void indent() { out_.append(2 * std::min<size_t>(depth_, kMaxIndent), ' '); }
+  static constexpr size_t kMaxIndent = 40;
 
   void body(BlockId root) {
     WalkCallbacks callbacks;

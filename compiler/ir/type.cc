@@ -71,8 +71,17 @@ TypeRef TypeTable::intern(Type type) {
   }
   type.id_ = static_cast<uint32_t>(types_.size());
   type.isOpen_ = type.kind_ == TypeKind::Var || type.kind_ == TypeKind::Hole;
+  type.hasDims_ = type.hasOwnDims_ = type.hasDimsAnywhere_ = !type.dims_.empty();
+  type.hasSymbols_ = type.kind_ == TypeKind::Tensor && !type.hasStaticDims();
+  type.holdsFunctionOrCell_ = type.kind_ == TypeKind::Function || type.kind_ == TypeKind::Ref;
+  const bool isData = type.isAggregate();
   auto count = [&](TypeRef part) {
     type.isOpen_ |= part->isOpen_;
+    type.hasOwnDims_ |= type.kind_ == TypeKind::Tuple && part->hasOwnDims_;
+    type.hasDims_ |= isData && part->hasDims_;
+    type.hasDimsAnywhere_ |= part->hasDimsAnywhere_;
+    type.hasSymbols_ |= part->hasSymbols_;
+    type.holdsFunctionOrCell_ |= part->holdsFunctionOrCell_;
     if (__builtin_add_overflow(type.writtenSize_, part->writtenSize_, &type.writtenSize_))
       type.writtenSize_ = UINT64_MAX;
   };
@@ -147,6 +156,38 @@ TypeRef TypeTable::hole() {
   return intern(std::move(type));
 }
 
+TypeRef TypeTable::erased(TypeRef root) {
+  std::vector<TypeRef> stack{root};
+  while (!stack.empty()) {
+    TypeRef type = stack.back();
+    if (type->erased_ == nullptr && !type->hasDimsAnywhere_) type->erased_ = type;
+    if (type->erased_ != nullptr) {
+      stack.pop_back();
+      continue;
+    }
+    TypeRef result = nullptr;
+    if (type->isTensor()) {
+      result = tensor(type->dtype_, std::vector<DimExpr>(type->dims_.size(), DimExpr::symbol(kAnyDim)));
+    } else {
+      const size_t size = stack.size();
+      for (TypeRef element : type->elements_)
+        if (element->erased_ == nullptr) stack.push_back(element);
+      if (type->result_ != nullptr && type->result_->erased_ == nullptr) stack.push_back(type->result_);
+      if (stack.size() != size) continue;
+      Type copy;
+      copy.kind_ = type->kind_;
+      copy.index_ = type->index_;
+      for (TypeRef element : type->elements_) copy.elements_.push_back(element->erased_);
+      if (type->result_ != nullptr) copy.result_ = type->result_->erased_;
+      result = intern(std::move(copy));
+    }
+    type->erased_ = result;
+    result->erased_ = result;
+    stack.pop_back();
+  }
+  return root->erased_;
+}
+
 TypeRef TypeTable::rewrite(TypeRef root, const std::function<TypeRef(TypeRef)>& leaf,
                            const std::function<TypeRef(TypeRef)>& composite) {
   // Post-order over the (shared) type graph; `done` holds finished nodes of this call.
@@ -188,7 +229,7 @@ TypeRef TypeTable::rewrite(TypeRef root, const std::function<TypeRef(TypeRef)>& 
 
 TypeRef TypeTable::substitute(TypeRef type, std::span<const TypeVarId> generics,
                               std::span<const TypeRef> arguments) {
-  if (generics.empty()) return type;
+  if (generics.empty() || !type->isOpen()) return type;
   return rewrite(type, [&](TypeRef leaf) -> TypeRef {
     if (leaf->kind() != TypeKind::Var) return leaf;
     for (size_t i = 0; i < generics.size(); ++i)
@@ -198,8 +239,9 @@ TypeRef TypeTable::substitute(TypeRef type, std::span<const TypeVarId> generics,
 }
 
 TypeRef TypeTable::substituteDims(TypeRef type, const std::function<std::optional<DimExpr>(DimSymbol)>& f) {
+  if (!type->hasSymbols()) return type;
   return rewrite(type, [&](TypeRef leaf) -> TypeRef {
-    if (!leaf->isTensor() || leaf->dims().empty()) return leaf;
+    if (!leaf->hasSymbols()) return leaf;
     std::vector<DimExpr> dims;
     for (const DimExpr& dim : leaf->dims()) dims.push_back(dim.substitute(f));
     return tensor(leaf->dtype(), std::move(dims));

@@ -81,6 +81,14 @@ class Type {
   uint32_t id() const { return id_; }
   /// Whether there is a generic parameter or a hole in it.
   bool isOpen() const { return isOpen_; }
+  /// Whether there are extents of the value itself: in a tensor, or in tuples of them.
+  bool hasOwnDims() const { return hasOwnDims_; }
+  /// Whether there are extents in it, functions and cells aside.
+  bool hasDims() const { return hasDims_; }
+  /// Whether there is a function or a cell in it, in tuples and arguments of data types too.
+  bool holdsFunctionOrCell() const { return holdsFunctionOrCell_; }
+  /// Whether there is an extent anywhere in it that is no number.
+  bool hasSymbols() const { return hasSymbols_; }
   /// Number of parts when written out, which may be exponential in what is stored; saturates.
   uint64_t writtenSize() const { return writtenSize_; }
 
@@ -92,6 +100,12 @@ class Type {
   uint32_t id_ = 0;
   uint64_t writtenSize_ = 1;
   bool isOpen_ = false;
+  bool hasOwnDims_ = false;
+  bool hasDims_ = false;
+  bool hasDimsAnywhere_ = false;
+  bool holdsFunctionOrCell_ = false;
+  bool hasSymbols_ = false;
+  mutable const Type* erased_ = nullptr;  // once it was asked for
   std::vector<DimExpr> dims_;
   std::vector<TypeRef> elements_;
   TypeRef result_ = nullptr;
@@ -152,6 +166,8 @@ class TypeTable {
   TypeRef variable(TypeVarId variable);
   TypeRef hole();
 
+  /// The type with all extents `?`, everywhere.
+  TypeRef erased(TypeRef type);
   /// Rebuilds bottom-up, without recursion: `leaf` maps tensors, variables and holes,
   /// `composite` (when there) what was rebuilt of everything else.
   TypeRef rewrite(TypeRef type, const std::function<TypeRef(TypeRef)>& leaf,

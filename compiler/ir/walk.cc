@@ -1,7 +1,6 @@
 #include "compiler/ir/walk.h"
 
 #include <type_traits>
-#include <unordered_set>
 
 namespace baton::ir {
 namespace {
@@ -70,49 +69,52 @@ void forEachPatternVar(const Function& function, PatternId root, const std::func
   }
 }
 
-void walk(const Function& function, BlockId root, const WalkCallbacks& callbacks) {
-  struct Frame {
-    BlockId block;
-    size_t binding = 0;
-    std::vector<BlockId> children;  // of the current binding
-    size_t child = 0;
-    bool inBinding = false;
-  };
-  std::vector<Frame> stack;
-  auto enter = [&](BlockId block) {
-    if (callbacks.enterBlock) callbacks.enterBlock(block);
-    stack.push_back({block, 0, {}, 0, false});
-  };
-  enter(root);
-  while (!stack.empty()) {
-    Frame& frame = stack.back();
+Walker::Walker(const Function& function, BlockId root, WalkCallbacks callbacks)
+    : function_(function), root_(root), callbacks_(std::move(callbacks)) {}
+
+void Walker::enter(BlockId block) {
+  if (callbacks_.enterBlock) callbacks_.enterBlock(block);
+  stack_.push_back({block, 0, {}, 0, false});
+}
+
+bool Walker::run() {
+  isPaused_ = false;
+  if (!std::exchange(hasBegun_, true)) enter(root_);
+  while (!stack_.empty()) {
+    Frame& frame = stack_.back();
     if (frame.inBinding) {
       if (frame.child < frame.children.size()) {
         BlockId child = frame.children[frame.child];
-        if (callbacks.enterChild) callbacks.enterChild(frame.block, frame.binding, frame.child, child);
+        if (callbacks_.enterChild) callbacks_.enterChild(frame.block, frame.binding, frame.child, child);
         ++frame.child;
         enter(child);  // invalidates frame
         continue;
       }
-      if (callbacks.leaveBinding) callbacks.leaveBinding(frame.block, frame.binding);
+      if (callbacks_.leaveBinding) callbacks_.leaveBinding(frame.block, frame.binding);
       frame.inBinding = false;
       ++frame.binding;
       continue;
     }
-    if (frame.binding == function.block(frame.block).bindings.size()) {
+    if (frame.binding == function_.block(frame.block).bindings.size()) {
       BlockId block = frame.block;
-      stack.pop_back();
-      if (callbacks.leaveBlock) callbacks.leaveBlock(block);
+      stack_.pop_back();
+      if (callbacks_.leaveBlock) callbacks_.leaveBlock(block);
       continue;
     }
+    const bool descend = !callbacks_.enterBinding || callbacks_.enterBinding(frame.block, frame.binding);
+    if (isPaused_) return false;
     frame.children.clear();
     frame.child = 0;
     frame.inBinding = true;
-    bool descend = !callbacks.enterBinding || callbacks.enterBinding(frame.block, frame.binding);
     if (descend)
-      forEachChildBlock(function.block(frame.block).bindings[frame.binding].rhs,
+      forEachChildBlock(function_.block(frame.block).bindings[frame.binding].rhs,
                         [&](BlockId child) { frame.children.push_back(child); });
   }
+  return true;
+}
+
+void walk(const Function& function, BlockId root, const WalkCallbacks& callbacks) {
+  Walker(function, root, callbacks).run();
 }
 
 std::vector<BlockId> blocksInOrder(const Function& function, BlockId root) {
@@ -121,47 +123,6 @@ std::vector<BlockId> blocksInOrder(const Function& function, BlockId root) {
   callbacks.enterBlock = [&](BlockId block) { order.push_back(block); };
   walk(function, root, callbacks);
   return order;
-}
-
-namespace {
-
-std::vector<VarId> freeIn(const Function& function, BlockId root, std::span<const VarId> params) {
-  std::unordered_set<VarId> bound(params.begin(), params.end());
-  std::unordered_set<VarId> seen;
-  std::vector<VarId> used;
-  auto use = [&](VarId var) {
-    if (seen.insert(var).second) used.push_back(var);
-  };
-  auto useAtom = [&](const Atom& atom) {
-    if (atom.isVar()) use(atom.var());
-  };
-  WalkCallbacks callbacks;
-  callbacks.enterBinding = [&](BlockId block, size_t index) {
-    const Binding& binding = function.block(block).bindings[index];
-    bound.insert(binding.var);
-    forEachOperand(binding.rhs, useAtom);
-    if (const CallJoin* jump = std::get_if<CallJoin>(&binding.rhs)) use(jump->join);
-    if (const Lambda* lambda = std::get_if<Lambda>(&binding.rhs))
-      bound.insert(lambda->params.begin(), lambda->params.end());
-    if (const Match* match = std::get_if<Match>(&binding.rhs))
-      for (const Clause& clause : match->clauses)
-        forEachPatternVar(function, clause.pattern, [&](VarId var) { bound.insert(var); });
-    return true;
-  };
-  callbacks.leaveBlock = [&](BlockId block) { useAtom(function.block(block).result); };
-  walk(function, root, callbacks);
-  // Every variable is bound once, so membership does not depend on where it is used.
-  std::erase_if(used, [&](VarId var) { return bound.contains(var); });
-  return used;
-}
-
-}  // namespace
-
-std::vector<VarId> freeVariables(const Function& function, const Lambda& lambda) {
-  return freeIn(function, lambda.body, lambda.params);
-}
-std::vector<VarId> freeVariables(const Function& function, BlockId block) {
-  return freeIn(function, block, {});
 }
 
 }  // namespace baton::ir

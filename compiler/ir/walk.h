@@ -35,11 +35,34 @@ struct WalkCallbacks {
 };
 void walk(const Function& function, BlockId root, const WalkCallbacks& callbacks);
 
+/// The same, as a walk that can be interrupted before a binding.
+class Walker {
+ public:
+  Walker(const Function& function, BlockId root, WalkCallbacks callbacks);
+  /// Walks on, to the end or to a pause; false for a pause.
+  bool run();
+  /// For `enterBinding`: nothing is done for the binding, and run() begins with it next time.
+  void pause() { isPaused_ = true; }
+
+ private:
+  struct Frame {
+    BlockId block;
+    size_t binding = 0;
+    std::vector<BlockId> children;  // of the current binding
+    size_t child = 0;
+    bool inBinding = false;
+  };
+  void enter(BlockId block);
+
+  const Function& function_;
+  const BlockId root_;
+  const WalkCallbacks callbacks_;
+  std::vector<Frame> stack_;
+  bool hasBegun_ = false;
+  bool isPaused_ = false;
+};
+
 /// All blocks under `root`, itself included, parents before children in program order.
 std::vector<BlockId> blocksInOrder(const Function& function, BlockId root);
-
-/// Variables used inside a lambda (or block) but bound outside it, in order of first use.
-std::vector<VarId> freeVariables(const Function& function, const Lambda& lambda);
-std::vector<VarId> freeVariables(const Function& function, BlockId block);
 
 }  // namespace baton::ir

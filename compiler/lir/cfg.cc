@@ -17,13 +17,10 @@ ControlFlow::ControlFlow(const Function& function) : blockCount_(function.blocks
 
 void ControlFlow::findEdges(const Function& function) {
   successors_.begin.push_back(0);
-  for (const Block& block : function.blocks) {
-    const size_t first = successors_.elements.size();
-    forEachSuccessor(function, terminatorOf(block), [&](BlockId target) {
-      const auto begin = successors_.elements.begin() + static_cast<ptrdiff_t>(first);
-      // Switches have few distinct targets, named in runs.
-      if (std::find(begin, successors_.elements.end(), target) == successors_.elements.end())
-        successors_.elements.push_back(target);
+  std::vector<uint32_t> namedBy(blockCount_, UINT32_MAX);  // the block that named it last
+  for (uint32_t from = 0; from < blockCount_; ++from) {
+    forEachSuccessor(function, terminatorOf(function.blocks[from]), [&](BlockId target) {
+      if (std::exchange(namedBy[target.value()], from) != from) successors_.elements.push_back(target);
     });
     successors_.begin.push_back(static_cast<uint32_t>(successors_.elements.size()));
   }

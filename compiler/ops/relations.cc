@@ -1,12 +1,55 @@
 #include "compiler/ops/relations.h"
 
+#include <algorithm>
 #include <limits>
 
 #include <fmt/format.h>
 
 namespace baton::ops {
 
-namespace {}  // namespace
+namespace {
+
+void collectOperands(DimOp op, const DimExpr& expr, std::vector<DimExpr>& out) {
+  std::vector<DimExpr> stack{expr};
+  while (!stack.empty()) {
+    const DimExpr top = std::move(stack.back());
+    stack.pop_back();
+    const DimOpaque* opaque = top.asOpaque();
+    if (opaque == nullptr || opaque->op != op) {
+      out.push_back(top);
+      continue;
+    }
+    stack.push_back(opaque->a);
+    stack.push_back(opaque->b);
+  }
+  std::sort(out.begin(), out.end());
+}
+
+DimExpr factorOf(const DimExpr::Factor& factor) {
+  return DimExpr::opaque(factor.opaque->op, factor.opaque->a, factor.opaque->b);
+}
+
+/// The extents that an extent was broadcast from, when it has the form that broadcastExtent
+/// gives: max(all) * min(all, 1).
+std::vector<DimExpr> broadcastFrom(const DimExpr& extent) {
+  const auto terms = extent.terms();
+  if (terms.size() != 1 || terms[0].coefficient != 1 || terms[0].factors.size() != 2) return {extent};
+  const DimExpr::Factor* least = nullptr;
+  const DimExpr::Factor* greatest = nullptr;
+  for (const DimExpr::Factor& factor : terms[0].factors) {
+    if (factor.opaque == nullptr) return {extent};
+    if (factor.opaque->op == DimOp::Min) least = &factor;
+    if (factor.opaque->op == DimOp::Max) greatest = &factor;
+  }
+  if (least == nullptr || greatest == nullptr) return {extent};
+  std::vector<DimExpr> low, high;
+  collectOperands(DimOp::Min, factorOf(*least), low);
+  collectOperands(DimOp::Max, factorOf(*greatest), high);
+  std::erase(low, one());
+  return low == high ? high : std::vector<DimExpr>{extent};
+}
+
+}  // namespace
 
 Error opError(const OpCall& call, const std::string& message) {
   return Error(ErrorCode::CompileError, fmt::format("{}: {}", call.op->name, message));
@@ -30,9 +73,19 @@ Result<DimExpr> broadcastExtent(DimsContext& context, const DimExpr& a, const Di
   BATON_TRY(context.require(conflict, Relation::Eq, DimExpr(), message, std::move(shown)));
   if (aIsWide) return a;
   if (bIsWide) return b;
-  const DimExpr greater = max(a, b);
-  if (context.decide(min(a, b), Relation::Ge, one()) == Truth::True) return greater;
-  return greater * min(min(a, b), one());
+  // All extents at once, so that one that has been broadcast with another stays as it is when
+  // it meets that again, and repeated broadcasts do not nest.
+  DimExpr greatest = a;
+  DimExpr least = a;
+  bool isFirst = true;
+  for (const DimExpr& side : {a, b})
+    for (const DimExpr& extent : broadcastFrom(side)) {
+      greatest = isFirst ? extent : max(greatest, extent);
+      least = isFirst ? extent : min(least, extent);
+      isFirst = false;
+    }
+  if (context.decide(least, Relation::Ge, one()) == Truth::True) return greatest;
+  return greatest * min(least, one());
 }
 
 std::string inputName(const OpCall& call, size_t input) {

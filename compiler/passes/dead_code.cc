@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/edit.h"
 #include "compiler/passes/effects.h"
@@ -79,7 +80,7 @@ void Sweeper::index() {
 void Sweeper::needSymbols(const ir::Binding& binding) {
   std::vector<DimSymbol> symbols;
   const ir::VarInfo& info = function_.var(binding.var);
-  eval::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+  ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
     for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
   });
   if (info.valueDims)

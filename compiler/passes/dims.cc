@@ -1,7 +1,5 @@
 #include "compiler/passes/dims.h"
 
-#include <unordered_set>
-
 namespace baton::passes {
 
 using ir::TypeRef;
@@ -13,7 +11,7 @@ DimExpr DimRewriter::dim(const DimExpr& expr) {
 }
 
 TypeRef DimRewriter::type(TypeRef type) {
-  if (type == nullptr) return nullptr;
+  if (type == nullptr || !type->hasSymbols()) return type;
   auto [at, isNew] = done_.try_emplace(type, nullptr);
   if (!isNew) return at->second;
   TypeRef result = types_.substituteDims(type, [&](DimSymbol symbol) -> std::optional<DimExpr> {
@@ -90,8 +88,8 @@ std::optional<DimExpr> FreshSymbols::operator()(DimSymbol symbol) {
 }
 
 TypeRef mapOwnTensors(ir::TypeTable& types, TypeRef root, const std::function<TypeRef(TypeRef)>& f) {
+  if (!root->hasOwnDims()) return root;
   if (root->isTensor()) return f(root);
-  if (!root->isTuple()) return root;
   // Tuples are visited once per occurrence: two elements of one type are two values.
   struct Frame {
     TypeRef tuple;
@@ -103,10 +101,10 @@ TypeRef mapOwnTensors(ir::TypeTable& types, TypeRef root, const std::function<Ty
     Frame& top = stack.back();
     if (top.elements.size() < top.tuple->elements().size()) {
       TypeRef element = top.tuple->elements()[top.elements.size()];
-      if (element->isTuple())
+      if (element->isTuple() && element->hasOwnDims())
         stack.push_back({element, {}});
       else
-        top.elements.push_back(element->isTensor() ? f(element) : element);
+        top.elements.push_back(element->hasOwnDims() ? f(element) : element);
       continue;
     }
     TypeRef done = types.tuple(std::move(top.elements));
@@ -161,7 +159,7 @@ void forEachTensorPair(TypeRef formal, TypeRef actual, const std::function<void(
   while (!stack.empty()) {
     auto [a, b] = stack.back();
     stack.pop_back();
-    if (a->kind() != b->kind()) continue;
+    if (!a->hasSymbols() || a->kind() != b->kind()) continue;
     if (a->isTensor()) {
       if (a->rank() == b->rank()) f(a, b);
       continue;
@@ -169,27 +167,6 @@ void forEachTensorPair(TypeRef formal, TypeRef actual, const std::function<void(
     if (a->kind() == ir::TypeKind::Function) stack.emplace_back(a->result(), b->result());
     const size_t count = std::min(a->elements().size(), b->elements().size());
     for (size_t i = count; i-- > 0;) stack.emplace_back(a->elements()[i], b->elements()[i]);
-  }
-}
-
-void forEachSymbol(TypeRef root, const std::function<void(DimSymbol)>& f) {
-  // Types are shared graphs: each node once.
-  std::unordered_set<TypeRef> seen;
-  std::vector<TypeRef> stack{root};
-  std::vector<DimSymbol> symbols;
-  while (!stack.empty()) {
-    TypeRef type = stack.back();
-    stack.pop_back();
-    if (!seen.insert(type).second) continue;
-    if (type->isTensor()) {
-      symbols.clear();
-      for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
-      for (DimSymbol symbol : symbols)
-        if (symbol != ir::kAnyDim) f(symbol);
-      continue;
-    }
-    if (type->kind() == ir::TypeKind::Function) stack.push_back(type->result());
-    for (size_t i = type->elements().size(); i-- > 0;) stack.push_back(type->elements()[i]);
   }
 }
 

@@ -48,8 +48,8 @@ class FreshSymbols {
   std::unordered_map<DimSymbol, DimExpr> map_;
 };
 
-/// Rebuilds the tensors that a value of the type consists of: itself, or elements of
-/// tuples, but not what stands inside data, functions or cells.
+/// Rebuilds the tensors with extents that a value of the type consists of: itself, or elements
+/// of tuples, but not what stands inside data, functions or cells.
 ir::TypeRef mapOwnTensors(ir::TypeTable& types, ir::TypeRef type,
                           const std::function<ir::TypeRef(ir::TypeRef)>& f);
 
@@ -62,11 +62,8 @@ ir::TypeRef openDims(ir::Module& module, ir::TypeRef type);
 ir::TypeRef freshDims(ir::Module& module, ir::TypeRef type);
 
 /// Walks two types of the same structure and calls `f(formal, actual)` for each pair of
-/// tensors that stand in the same place, own or nested.
+/// tensors that stand in the same place, own or nested, where the formal one has symbols.
 void forEachTensorPair(ir::TypeRef formal, ir::TypeRef actual,
                        const std::function<void(ir::TypeRef, ir::TypeRef)>& f);
-
-/// Symbols anywhere in the type, inside data and function types too.
-void forEachSymbol(ir::TypeRef type, const std::function<void(DimSymbol)>& f);
 
 }  // namespace baton::passes

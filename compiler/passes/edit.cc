@@ -172,47 +172,6 @@ void compact(ir::Module& module, ir::Function& function) {
   function = std::move(copy);
 }
 
-std::vector<DimSymbol> symbolsUnder(const ir::Function& function, BlockId root) {
-  std::vector<DimSymbol> order;
-  std::unordered_set<DimSymbol> seen;
-  auto add = [&](DimSymbol symbol) {
-    if (seen.insert(symbol).second) order.push_back(symbol);
-  };
-  std::vector<DimSymbol> found;
-  auto addExpr = [&](const DimExpr& expr) {
-    found.clear();
-    expr.collectSymbols(found);
-    for (DimSymbol symbol : found)
-      if (symbol != ir::kAnyDim) add(symbol);
-  };
-  auto addVar = [&](VarId var) {
-    const ir::VarInfo& info = function.var(var);
-    forEachSymbol(info.type, add);
-    if (info.valueDims)
-      for (const DimExpr& element : *info.valueDims) addExpr(element);
-  };
-  for (BlockId id : ir::blocksInOrder(function, root))
-    for (const ir::Binding& binding : function.block(id).bindings) {
-      for (const ir::Obligation& obligation : binding.obligations) {
-        addExpr(obligation.lhs);
-        addExpr(obligation.rhs);
-        for (const DimExpr& shown : obligation.shown) addExpr(shown);
-      }
-      if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) {
-        for (const auto& [name, value] : call->attrs.entries())
-          if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-            for (const DimExpr& dim : *dims) addExpr(dim);
-      } else if (const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
-        for (VarId param : lambda->params) addVar(param);
-      } else if (const auto* match = std::get_if<ir::Match>(&binding.rhs)) {
-        for (const ir::Clause& clause : match->clauses)
-          ir::forEachPatternVar(function, clause.pattern, addVar);
-      }
-      addVar(binding.var);
-    }
-  return order;
-}
-
 FunctionNames::FunctionNames(const ir::Module& module) {
   for (const ir::Function& function : module.functions) taken_.insert(function.name);
 }

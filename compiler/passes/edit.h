@@ -79,9 +79,6 @@ ir::VarId append(ir::Function& function, ir::BlockId block, ir::VarInfo info, ir
 /// in program order, so that what a function holds is what it needs.
 void compact(ir::Module& module, ir::Function& function);
 
-/// Symbols in everything under a block, in order of appearance.
-std::vector<DimSymbol> symbolsUnder(const ir::Function& function, ir::BlockId root);
-
 /// Names for new functions of a module.
 class FunctionNames {
  public:

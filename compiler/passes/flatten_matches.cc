@@ -6,6 +6,8 @@
 #include "compiler/passes/flatten_matches.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -82,7 +84,7 @@ class Tree {
   void addPattern(BlockId block, Row& row, Atom value, PatternId pattern);
   Atom project(BlockId block, Atom tuple, uint32_t index);
   void split(Node& node);
-  VarId fieldVar(const std::vector<Row>& rows, Atom value, uint32_t tag, uint32_t index, ir::TypeRef type);
+  VarId fieldVar(const std::vector<PatternId>& patterns, uint32_t index, ir::TypeRef type);
   void missing(const ir::TypeDef& definition, const std::vector<bool>& covered);
   std::vector<Bound> boundOf(uint32_t newest) const;
   void finishClause(uint32_t clause, std::vector<ir::Binding>& joins);
@@ -97,8 +99,8 @@ class Tree {
   std::vector<Node> work_;
   std::vector<Bound> bounds_;
   std::vector<std::vector<Leaf>> leaves_;  ///< by clause
-  /// Projections made in the block that is being worked on.
-  std::vector<std::pair<std::pair<Atom, uint32_t>, VarId>> projections_;
+  /// Projections made in the block that is being worked on, by tuple and index.
+  std::unordered_map<uint64_t, VarId> projections_;
 };
 
 ir::VarInfo Tree::resultInfo() const {
@@ -107,13 +109,13 @@ ir::VarInfo Tree::resultInfo() const {
 }
 
 Atom Tree::project(BlockId block, Atom tuple, uint32_t index) {
-  for (const auto& [key, var] : projections_)
-    if (key.first == tuple && key.second == index) return var;
+  const uint64_t key = uint64_t{tuple.var().value()} << 32 | index;
+  if (auto at = projections_.find(key); at != projections_.end()) return at->second;
   ir::TypeRef type = module_.typeOf(function_, tuple)->elements()[index];
   const VarId var =
       append(function_, block, {.name = fmt::format("p{}", index), .type = openDims(module_, type)},
              ir::Project{tuple, index}, binding_.location);
-  projections_.push_back({{tuple, index}, var});
+  projections_.emplace(key, var);
   return var;
 }
 
@@ -142,17 +144,12 @@ void Tree::addPattern(BlockId block, Row& row, Atom value, PatternId root) {
   }
 }
 
-/// A variable for a field, typed and named after the first pattern variable that stands for it.
-VarId Tree::fieldVar(const std::vector<Row>& rows, Atom value, uint32_t tag, uint32_t index,
-                     ir::TypeRef type) {
-  for (const Row& row : rows)
-    for (const Test& test : row.tests) {
-      if (test.value != value) continue;
-      const ir::Pattern& pattern = function_.pattern(test.pattern);
-      if (pattern.constructor.tag != tag) continue;
-      const ir::Pattern& child = function_.pattern(pattern.children[index]);
-      if (child.kind == ir::Pattern::Kind::Var) return function_.addVar(function_.var(child.var));
-    }
+/// A variable for a field, typed and named after the first of the patterns for it that is a variable.
+VarId Tree::fieldVar(const std::vector<PatternId>& patterns, uint32_t index, ir::TypeRef type) {
+  for (PatternId pattern : patterns) {
+    const ir::Pattern& child = function_.pattern(function_.pattern(pattern).children[index]);
+    if (child.kind == ir::Pattern::Kind::Var) return function_.addVar(function_.var(child.var));
+  }
   return function_.addVar({.name = fmt::format("f{}", index), .type = openDims(module_, type)});
 }
 
@@ -176,33 +173,40 @@ void Tree::split(Node& node) {
     return std::find_if(row.tests.begin(), row.tests.end(),
                         [&](const Test& test) { return test.value == value; });
   };
+  // The rows that each outcome agrees with, in order: each row is sorted in once.
   std::vector<bool> covered(constructorCount, false);
-  for (const Row& row : node.rows)
-    if (auto at = testOf(row); at != row.tests.end())
-      covered[function_.pattern(at->pattern).constructor.tag] = true;
-
-  std::vector<Row> others;
-  for (const Row& row : node.rows)
-    if (testOf(row) == row.tests.end()) others.push_back(row);
+  std::map<uint32_t, std::vector<uint32_t>> byTag;
+  std::vector<uint32_t> untested;
+  for (uint32_t i = 0; i < node.rows.size(); ++i) {
+    const auto at = testOf(node.rows[i]);
+    if (at == node.rows[i].tests.end()) {
+      untested.push_back(i);
+      for (auto& [tag, rows] : byTag) rows.push_back(i);
+      continue;
+    }
+    const uint32_t tag = function_.pattern(at->pattern).constructor.tag;
+    auto [rows, isNew] = byTag.try_emplace(tag);
+    if (isNew) rows->second = untested;
+    rows->second.push_back(i);
+    covered[tag] = true;
+  }
 
   ir::Match flat{value, true, {}};
   std::vector<Node> children;
-  for (uint32_t tag = 0; tag < constructorCount; ++tag) {
-    if (!covered[tag]) continue;
+  for (const auto& [tag, rows] : byTag) {
     const std::vector<ir::TypeRef> fields = module_.fieldTypes(type, tag);
+    std::vector<PatternId> patterns;  // that ask for the constructor
+    for (uint32_t row : rows)
+      if (auto at = testOf(node.rows[row]); at != node.rows[row].tests.end()) patterns.push_back(at->pattern);
     // A variable for each field that some row looks at.
     std::vector<VarId> fieldVars(fields.size(), ir::kNoVar);
-    for (const Row& row : node.rows) {
-      auto at = testOf(row);
-      if (at == row.tests.end()) continue;
-      const ir::Pattern pattern = function_.pattern(at->pattern);
-      if (pattern.constructor.tag != tag) continue;
+    for (PatternId asking : patterns)
       for (uint32_t i = 0; i < fields.size(); ++i) {
         if (fieldVars[i] != ir::kNoVar) continue;
-        if (function_.pattern(pattern.children[i]).kind == ir::Pattern::Kind::Wildcard) continue;
-        fieldVars[i] = fieldVar(node.rows, value, tag, i, fields[i]);
+        if (function_.pattern(function_.pattern(asking).children[i]).kind == ir::Pattern::Kind::Wildcard)
+          continue;
+        fieldVars[i] = fieldVar(patterns, i, fields[i]);
       }
-    }
     ir::Pattern flatPattern{.kind = ir::Pattern::Kind::Constructor,
                             .constructor = {definitionId, tag},
                             .location = binding_.location};
@@ -213,14 +217,14 @@ void Tree::split(Node& node) {
     Node child{function_.addBlock(), {}};
     flat.clauses.push_back({function_.addPattern(std::move(flatPattern)), child.block});
     projections_.clear();
-    for (const Row& row : node.rows) {
+    for (uint32_t index : rows) {
+      const Row& row = node.rows[index];
       auto at = testOf(row);
       if (at == row.tests.end()) {
         child.rows.push_back(row);
         continue;
       }
       const ir::Pattern pattern = function_.pattern(at->pattern);
-      if (pattern.constructor.tag != tag) continue;
       // The tests of the fields come where the test of the value stood.
       Row rest{{}, row.bound, row.clause};
       rest.tests.assign(row.tests.begin(), at);
@@ -232,8 +236,9 @@ void Tree::split(Node& node) {
     children.push_back(std::move(child));
   }
   if (std::find(covered.begin(), covered.end(), false) != covered.end()) {
-    if (!others.empty()) {
-      Node child{function_.addBlock(), std::move(others)};
+    if (!untested.empty()) {
+      Node child{function_.addBlock(), {}};
+      for (uint32_t row : untested) child.rows.push_back(std::move(node.rows[row]));
       flat.clauses.push_back(
           {function_.addPattern({.kind = ir::Pattern::Kind::Wildcard, .location = binding_.location}),
            child.block});
@@ -296,14 +301,10 @@ void Tree::finishClause(uint32_t clause, std::vector<ir::Binding>& joins) {
   const ir::TypeRef type = module_.types.function(std::move(paramTypes), function_.var(binding_.var).type);
   const VarId join = function_.addVar({.name = fmt::format("clause{}", clause), .type = type});
   for (const Leaf& leaf : leaves) {
-    const std::vector<Bound> list = boundOf(leaf.bound);
+    std::unordered_map<VarId, Atom> values;
+    for (const Bound& bound : boundOf(leaf.bound)) values.emplace(bound.var, bound.value);
     ir::CallJoin jump{join, {}};
-    for (VarId param : lambda.params) {
-      auto at =
-          std::find_if(list.begin(), list.end(), [&](const Bound& bound) { return bound.var == param; });
-      BATON_CHECK(at != list.end());
-      jump.args.push_back(at->value);
-    }
+    for (VarId param : lambda.params) jump.args.push_back(values.at(param));
     const VarId result = append(function_, leaf.block, resultInfo(), std::move(jump), binding_.location);
     function_.block(leaf.block).result = result;
   }

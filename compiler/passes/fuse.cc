@@ -223,7 +223,7 @@ class Fuser {
 
  private:
   ir::Function& function() { return module_.function(id_); }
-  /// False when a group could not be made; its members are excluded then.
+  /// False when groups could not be made; their members are excluded then.
   bool tryBlock(BlockId block, const std::vector<FusionGroup>& groups,
                 std::unordered_set<uint32_t>& excluded);
 
@@ -243,18 +243,21 @@ bool Fuser::tryBlock(BlockId blockId, const std::vector<FusionGroup>& groups,
   std::map<uint32_t, Call> calls;  // by last member
   std::unordered_set<uint32_t> inside;
   std::vector<ir::Function> made;
+  bool isComplete = true;
   for (const FusionGroup& group : groups) {
     Outliner outliner(module_, function(), function().block(blockId), group);
     std::optional<ir::Function> fused = outliner.build();
     if (!fused) {
       excluded.insert(group.members.begin(), group.members.end());
-      return false;
+      isComplete = false;
     }
+    if (!isComplete) continue;
     const GlobalId callee(static_cast<uint32_t>(module_.functions.size() + made.size()));
     calls.emplace(group.members.back(), Call{{callee, outliner.arguments()}, &group});
     inside.insert(group.members.begin(), group.members.end());
     made.push_back(std::move(*fused));
   }
+  if (!isComplete) return false;
   for (ir::Function& fused : made) {
     fused.name = names_.fresh(fused.name);
     module_.functions.push_back(std::move(fused));

@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "compiler/ir/walk.h"
@@ -34,69 +33,112 @@ bool definesJoin(const ir::Block& block) {
   });
 }
 
+/// A function whose only call is inlined has its body looked at there, and not before: each body
+/// is copied once, however long the chain of callers is.
 class Inliner {
  public:
-  Inliner(ir::Module& module, const PassLimits& limits)
-      : module_(module), limits_(limits), graph_(module), sizes_(module.functions.size()) {}
+  Inliner(ir::Module& module, const PassLimits& limits) : module_(module), limits_(limits), graph_(module) {
+    for (const ir::Function& function : module.functions) sizes_.push_back(bindingCount(function));
+  }
 
   void run() {
-    for (GlobalId id : graph_.order) {
+    for (GlobalId id : graph_.order)
+      if (!hasOneCall(id)) inlineInto(id);
+    // What did not fit into its caller stands for itself.
+    while (!left_.empty()) {
+      const GlobalId id = left_.back();
+      left_.pop_back();
       inlineInto(id);
-      sizes_[id.value()] = bindingCount(module_.function(id));
     }
   }
 
  private:
+  struct Pending {
+    ir::Binding binding;
+    bool isSettled = false;  ///< of a body that has been looked at
+  };
+
+  /// Nothing is left of a function whose only call is inlined.
+  bool hasOneCall(GlobalId id) const {
+    return !graph_.isRecursive[id.value()] && graph_.directCalls[id.value()] == 1 &&
+           !graph_.isValue[id.value()] && !module_.function(id).isExported;
+  }
   bool isWanted(GlobalId callee) const {
     if (graph_.isRecursive[callee.value()]) return false;
-    if (sizes_[callee.value()] <= limits_.maxInlineBindings) return true;
-    // Nothing is left of a function whose only call this is.
-    return graph_.directCalls[callee.value()] == 1 && !graph_.isValue[callee.value()] &&
-           !module_.function(callee).isExported;
+    return sizes_[callee.value()] <= limits_.maxInlineBindings || hasOneCall(callee);
   }
   void inlineInto(GlobalId id);
+  void inlineInBlock(GlobalId id, BlockId block);
 
   ir::Module& module_;
   const PassLimits& limits_;
   CallGraph graph_;
-  std::vector<size_t> sizes_;  // by function, known for callees of what is looked at
+  std::vector<size_t> sizes_;  // by function; of its own bindings alone until it is looked at
+  std::vector<GlobalId> left_;
+  // Of the function that is looked at.
+  size_t growth_ = 0;
+  std::vector<BlockId> blocks_;  // yet to be looked at, the next one last
 };
 
 void Inliner::inlineInto(GlobalId id) {
   ir::Function& caller = module_.function(id);
-  size_t growth = 0;
-  for (BlockId blockId : ir::blocksInOrder(caller, caller.body)) {
-    std::vector<ir::Binding> bindings = std::move(caller.block(blockId).bindings);
-    std::vector<ir::Binding> done;
-    for (size_t i = 0; i < bindings.size(); ++i) {
-      ir::Binding& binding = bindings[i];
-      const auto* call = std::get_if<ir::CallGlobal>(&binding.rhs);
-      if (call == nullptr || call->callee == id || !isWanted(call->callee) ||
-          growth + sizes_[call->callee.value()] > limits_.maxInlineGrowth) {
-        done.push_back(std::move(binding));
-        continue;
-      }
-      growth += sizes_[call->callee.value()];
-      if (!binding.obligations.empty()) {
-        const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
-        done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
-      }
-      const BlockId body = cloneBody(module_, call->callee, caller, call->args, binding.location, done);
-      ir::Block& inner = caller.block(body);
-      const bool isTail = i + 1 == bindings.size() && caller.block(blockId).result == Atom(binding.var);
-      if (!isTail && definesJoin(inner)) {
-        done.push_back({binding.var, ir::NestedBlock{body}, binding.location, {}});
-        continue;
-      }
-      std::move(inner.bindings.begin(), inner.bindings.end(), std::back_inserter(done));
-      inner.bindings.clear();
-      if (isTail)
-        caller.block(blockId).result = inner.result;
-      else
-        done.push_back({binding.var, ir::AtomRhs{inner.result}, binding.location, {}});
-    }
-    caller.block(blockId).bindings = std::move(done);
+  growth_ = 0;
+  blocks_ = ir::blocksInOrder(caller, caller.body);
+  std::reverse(blocks_.begin(), blocks_.end());
+  while (!blocks_.empty()) {
+    const BlockId block = blocks_.back();
+    blocks_.pop_back();
+    inlineInBlock(id, block);
   }
+  sizes_[id.value()] = bindingCount(caller);
+}
+
+void Inliner::inlineInBlock(GlobalId id, BlockId blockId) {
+  ir::Function& caller = module_.function(id);
+  std::vector<Pending> pending;  // the next one last
+  auto push = [&](std::vector<ir::Binding>& bindings, bool isSettled) {
+    for (size_t i = bindings.size(); i-- > 0;) pending.push_back({std::move(bindings[i]), isSettled});
+    bindings.clear();
+  };
+  push(caller.block(blockId).bindings, false);
+  std::vector<ir::Binding> done;
+  while (!pending.empty()) {
+    ir::Binding binding = std::move(pending.back().binding);
+    const auto* call = pending.back().isSettled ? nullptr : std::get_if<ir::CallGlobal>(&binding.rhs);
+    pending.pop_back();
+    if (call == nullptr || call->callee == id || !isWanted(call->callee)) {
+      done.push_back(std::move(binding));
+      continue;
+    }
+    const GlobalId callee = call->callee;
+    const bool isSettled = !hasOneCall(callee);
+    if (growth_ + sizes_[callee.value()] > limits_.maxInlineGrowth) {
+      if (!isSettled) left_.push_back(callee);
+      done.push_back(std::move(binding));
+      continue;
+    }
+    growth_ += sizes_[callee.value()];
+    if (!binding.obligations.empty()) {
+      const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
+      done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
+    }
+    const BlockId body = cloneBody(module_, callee, caller, call->args, binding.location, done);
+    const std::vector<BlockId> inside = ir::blocksInOrder(caller, body);
+    ir::Block& inner = caller.block(body);
+    const bool isTail = pending.empty() && caller.block(blockId).result == Atom(binding.var);
+    const bool isNested = !isTail && definesJoin(inner);
+    if (!isSettled) blocks_.insert(blocks_.end(), inside.rbegin(), inside.rend() - (isNested ? 0 : 1));
+    if (isNested) {
+      done.push_back({binding.var, ir::NestedBlock{body}, binding.location, {}});
+      continue;
+    }
+    if (isTail)
+      caller.block(blockId).result = inner.result;
+    else
+      pending.push_back({{binding.var, ir::AtomRhs{inner.result}, binding.location, {}}, true});
+    push(inner.bindings, isSettled);
+  }
+  caller.block(blockId).bindings = std::move(done);
 }
 
 /// The inline sites of a copy of a function's body.

@@ -26,6 +26,7 @@ class Lifter {
  private:
   ir::Function& function() { return module_.function(id_); }
   void rewriteCalls();
+  void dropCopiedUnder(BlockId root);
   ir::Function lift(const LocalFunction& local);
 
   ir::Module& module_;
@@ -33,6 +34,7 @@ class Lifter {
   FunctionNames& names_;
   std::unordered_map<VarId, std::vector<VarId>> captures_;  // of the functions to lift
   std::unordered_map<VarId, GlobalId> lifted_;
+  std::vector<bool> isCopied_;  // by variable: a local function that has been copied
 };
 
 void Lifter::rewriteCalls() {
@@ -47,6 +49,13 @@ void Lifter::rewriteCalls() {
       direct.args.insert(direct.args.end(), call->args.begin(), call->args.end());
       binding.rhs = std::move(direct);
     }
+}
+
+void Lifter::dropCopiedUnder(BlockId root) {
+  for (BlockId id : ir::blocksInOrder(function(), root))
+    std::erase_if(function().block(id).bindings, [&](const ir::Binding& binding) {
+      return std::holds_alternative<ir::Lambda>(binding.rhs) && isCopied_[binding.var.value()];
+    });
 }
 
 ir::Function Lifter::lift(const LocalFunction& local) {
@@ -88,14 +97,15 @@ void Lifter::run() {
   }
   if (chosen.empty()) return;
   rewriteCalls();
-  // From the last to the first, so that an outer one is copied without its inner ones, and
-  // erasing a binding moves only what has been dealt with.
+  // From the last to the first, so that an outer one is copied without its inner ones.
+  isCopied_.assign(function().vars.size(), false);
   std::vector<ir::Function> made(chosen.size());
   for (size_t i = chosen.size(); i-- > 0;) {
+    dropCopiedUnder(chosen[i]->body);
     made[i] = lift(*chosen[i]);
-    std::vector<ir::Binding>& bindings = function().block(chosen[i]->block).bindings;
-    bindings.erase(bindings.begin() + chosen[i]->index);
+    isCopied_[chosen[i]->var.value()] = true;
   }
+  dropCopiedUnder(function().body);
   for (ir::Function& function : made) module_.functions.push_back(std::move(function));
 }
 

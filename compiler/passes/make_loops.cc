@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/contify.h"
 #include "compiler/passes/dims.h"
@@ -46,7 +47,7 @@ class LoopMaker {
     return std::get<ir::CallGlobal>(function_.block(site.block).bindings[site.index].rhs);
   }
   bool isPassedOn(size_t param) const;
-  bool keepsExtent(DimSymbol symbol, const std::vector<size_t>& varying) const;
+  bool keepsExtent(DimSymbol symbol, const std::vector<size_t>& having) const;
 
   ir::Module& module_;
   ir::Function& function_;
@@ -61,10 +62,10 @@ bool LoopMaker::isPassedOn(size_t param) const {
 
 /// Whether each call passes, at some place where a parameter has the extent, the very same.
 /// (At the others it is equal too: the call is checked.)
-bool LoopMaker::keepsExtent(DimSymbol symbol, const std::vector<size_t>& varying) const {
+bool LoopMaker::keepsExtent(DimSymbol symbol, const std::vector<size_t>& having) const {
   const DimExpr expr = DimExpr::symbol(symbol);
   return std::all_of(sites_.begin(), sites_.end(), [&](const Site& site) {
-    return std::any_of(varying.begin(), varying.end(), [&](size_t i) {
+    return std::any_of(having.begin(), having.end(), [&](size_t i) {
       const ir::VarInfo& formal = function_.var(function_.params[i]);
       const Atom arg = callAt(site).args[i];
       if (!arg.isVar() || !formal.type->isTensor()) return false;
@@ -96,16 +97,20 @@ void LoopMaker::run() {
   // The loop keeps the variables of the body and their symbols. The function gets
   // parameters of its own, with symbols of their own where the loop's may change.
   FreshSymbols fresh(module_.dimSymbols);
+  std::unordered_map<DimSymbol, std::vector<size_t>> having;  // varying parameters, by whole extent
+  for (size_t i : varying)
+    eval::forEachPlainSymbol(function_.var(function_.params[i]),
+                             [&](DimSymbol symbol) { having[symbol].push_back(i); });
   auto settle = [&](DimSymbol symbol) {
     if (fresh.find(symbol) != nullptr) return;
-    if (fixed.contains(symbol) || keepsExtent(symbol, varying))
+    if (fixed.contains(symbol) || keepsExtent(symbol, having[symbol]))
       fresh.set(symbol, DimExpr::symbol(symbol));
     else
       fresh(symbol);
   };
   for (size_t i : varying) {
     const ir::VarInfo& info = function_.var(function_.params[i]);
-    forEachSymbol(info.type, settle);
+    ir::forEachSymbol(info.type, settle);
     eval::forEachPlainSymbol(info, settle);
   }
   DimRewriter rename(module_.types, [&](DimSymbol symbol) -> std::optional<DimExpr> {

@@ -28,6 +28,19 @@ struct Features {
   bool sharesCommon = false;
 };
 
+size_t hashOf(std::monostate) { return 0; }
+size_t hashOf(const DimExpr& dim) { return dim.hash(); }
+template <class T>
+size_t hashOf(const T& value) {
+  return std::hash<T>{}(value);
+}
+template <class T>
+size_t hashOf(const std::vector<T>& values) {
+  size_t hash = values.size();
+  for (const T& value : values) hash = hash * 31 + hashOf(value);
+  return hash;
+}
+
 /// What a variable is known to hold.
 struct Known {
   enum class Kind : uint8_t { Tuple, Data, Bool };
@@ -219,6 +232,8 @@ bool Simplifier::share(ir::Binding& binding) {
     mix(static_cast<size_t>(arg.kind()));
     mix(arg.isVar() ? arg.var().value() : arg.isConstant() ? arg.constant().value() : arg.global().value());
   }
+  for (const ir::Attrs::Entry& entry : call.attrs.entries())
+    std::visit([&](const auto& value) { mix(hashOf(value)); }, entry.second);
   auto sameObligations = [&](const ir::Binding& other) {
     return std::equal(binding.obligations.begin(), binding.obligations.end(), other.obligations.begin(),
                       other.obligations.end(), [&](const ir::Obligation& a, const ir::Obligation& b) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -31,11 +32,68 @@ struct KnownArgument {
 };
 using Key = std::pair<uint32_t, std::vector<KnownArgument>>;
 
-/// A local function as an argument, with what has to move with it.
-struct Closure {
-  std::vector<VarId> captures;      ///< local functions among them replaced by their captures
-  std::vector<VarId> dependencies;  ///< local functions that it uses, in program order
+/// Local functions that are arguments, and those that they use: what has to move with them.
+class Closures {
+ public:
+  Closures(const ir::Function& function, const LocalFunctions& locals);
+
+  const LocalFunctions& locals() const { return locals_; }
+  /// Local functions among them replaced by their captures.
+  const std::vector<VarId>& captures(VarId var) const { return captures_.at(var); }
+  /// The local function and those that it uses, directly or not, in program order.
+  std::vector<VarId> withDependencies(VarId var) const;
+
+ private:
+  const LocalFunctions& locals_;
+  std::unordered_map<VarId, std::vector<VarId>> captures_;
+  std::unordered_map<VarId, std::vector<VarId>> uses_;  // local functions, directly
 };
+
+Closures::Closures(const ir::Function& function, const LocalFunctions& locals) : locals_(locals) {
+  std::vector<bool> isArgument(locals.all().size(), false);
+  bool isAny = false;
+  for (BlockId id : ir::blocksInOrder(function, function.body))
+    for (const ir::Binding& binding : function.block(id).bindings)
+      if (const auto* call = std::get_if<ir::CallGlobal>(&binding.rhs))
+        for (const Atom& arg : call->args)
+          if (const LocalFunction* local = arg.isVar() ? locals.find(arg.var()) : nullptr)
+            isAny = isArgument[locals.indexOf(*local)] = true;
+  if (!isAny) return;
+  const Captures captures(function, locals);
+  auto lambdaOf = [&](const LocalFunction& local) -> const ir::Lambda& {
+    return std::get<ir::Lambda>(function.block(local.block).bindings[local.index].rhs);
+  };
+  // Those that are used stand before those that use them.
+  for (size_t i = locals.all().size(); i-- > 0;) {
+    if (!isArgument[i]) continue;
+    const LocalFunction& local = locals.all()[i];
+    std::vector<VarId>& uses = uses_[local.var];
+    for (VarId var : captures.freeVariables().of(lambdaOf(local)))
+      if (const LocalFunction* used = locals.find(var); used != nullptr && var != local.var) {
+        uses.push_back(var);
+        isArgument[locals.indexOf(*used)] = true;
+      }
+  }
+  for (size_t i = 0; i < locals.all().size(); ++i)
+    if (isArgument[i])
+      captures_.emplace(locals.all()[i].var,
+                        captures.of(locals.all()[i], [&](VarId var) -> const std::vector<VarId>* {
+                          auto at = captures_.find(var);
+                          return at == captures_.end() ? nullptr : &at->second;
+                        }));
+}
+
+std::vector<VarId> Closures::withDependencies(VarId var) const {
+  std::vector<VarId> found{var};
+  std::unordered_set<VarId> seen{var};
+  for (size_t i = 0; i < found.size(); ++i)
+    for (VarId used : uses_.at(VarId(found[i])))
+      if (seen.insert(used).second) found.push_back(used);
+  std::sort(found.begin(), found.end(), [&](VarId a, VarId b) {
+    return locals_.indexOf(*locals_.find(a)) < locals_.indexOf(*locals_.find(b));
+  });
+  return found;
+}
 
 /// Parameters that end up as the weight of an operator, by function.
 class WeightParams {
@@ -58,11 +116,11 @@ WeightParams::WeightParams(const ir::Module& module) {
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     const ir::Function& function = module.functions[i];
     isWeight_.emplace_back(function.params.size(), false);
+    std::unordered_map<VarId, size_t> params;
+    for (size_t k = 0; k < function.params.size(); ++k) params.emplace(function.params[k], k);
     auto paramOf = [&](const Atom& atom) -> std::optional<size_t> {
-      if (!atom.isVar()) return std::nullopt;
-      auto at = std::find(function.params.begin(), function.params.end(), atom.var());
-      if (at == function.params.end()) return std::nullopt;
-      return static_cast<size_t>(at - function.params.begin());
+      auto at = atom.isVar() ? params.find(atom.var()) : params.end();
+      return at == params.end() ? std::nullopt : std::optional(at->second);
     };
     for (BlockId id : ir::blocksInOrder(function, function.body))
       for (const ir::Binding& binding : function.block(id).bindings) {
@@ -94,12 +152,18 @@ class CallSpecialiser {
   void run();
 
  private:
+  /// A local function of a function, or of one that it is a copy of.
+  using Literal = std::pair<uint32_t, uint32_t>;
+
   void specialiseIn(GlobalId caller);
   KnownArgument knownArgument(GlobalId caller, const LocalFunctions& locals, GlobalId callee, size_t index,
                               const Atom& argument);
   std::optional<GlobalId> copyFor(GlobalId caller, const ir::CallGlobal& call,
-                                  const std::vector<KnownArgument>& known, const LocalFunctions& locals,
-                                  const std::unordered_map<VarId, Closure>& closures);
+                                  const std::vector<KnownArgument>& known, const Closures& closures);
+  Literal literalOf(GlobalId function, VarId var) const {
+    auto at = literals_.find({function.value(), var.value()});
+    return at == literals_.end() ? Literal{function.value(), var.value()} : at->second;
+  }
 
   ir::Module& module_;
   const PassLimits& limits_;
@@ -108,6 +172,11 @@ class CallSpecialiser {
   std::map<Key, GlobalId> copies_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> templates_;  // by function and variable
   uint32_t templateCount_ = 0;
+  std::map<std::pair<uint32_t, uint32_t>, Literal> literals_;  // of local functions of copies
+  /// By copy: the local functions that are built into it and into what they were found in. One
+  /// that would be built in again, with another copy of itself inside, would be without end:
+  /// functions that pass themselves ever larger functions.
+  std::map<uint32_t, std::set<Literal>> builtIn_;
   std::vector<GlobalId> work_;
 };
 
@@ -117,7 +186,12 @@ KnownArgument CallSpecialiser::knownArgument(GlobalId caller, const LocalFunctio
   if (function.var(function.params[index]).type->isFunction()) {
     if (argument.isGlobal()) return {KnownArgument::Kind::Global, argument.global().value()};
     if (argument.isVar() && locals.find(argument.var()) != nullptr) {
-      auto [at, isNew] = templates_.try_emplace({caller.value(), argument.var().value()}, templateCount_);
+      const std::pair key{caller.value(), argument.var().value()};
+      if (!templates_.contains(key)) {
+        auto inside = builtIn_.find(caller.value());
+        if (inside != builtIn_.end() && inside->second.contains(literalOf(caller, argument.var()))) return {};
+      }
+      auto [at, isNew] = templates_.try_emplace(key, templateCount_);
       if (isNew) ++templateCount_;
       return {KnownArgument::Kind::Local, at->second};
     }
@@ -128,12 +202,19 @@ KnownArgument CallSpecialiser::knownArgument(GlobalId caller, const LocalFunctio
   return {};
 }
 
+template <class F>
+void forEachLocalFunction(const ir::Function& function, BlockId root, const F& f) {
+  for (BlockId id : ir::blocksInOrder(function, root))
+    for (const ir::Binding& binding : function.block(id).bindings)
+      if (const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs); lambda != nullptr && !lambda->isJoin)
+        f(binding.var);
+}
+
 /// The copy of the callee in which known arguments are built in. Captures of local functions
 /// are its first parameters.
 std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::CallGlobal& call,
                                                  const std::vector<KnownArgument>& known,
-                                                 const LocalFunctions& locals,
-                                                 const std::unordered_map<VarId, Closure>& closures) {
+                                                 const Closures& closures) {
   const Key key{call.callee.value(), known};
   if (auto at = copies_.find(key); at != copies_.end()) return at->second;
   if (copies_.size() >= limits_.maxCallCopies) return std::nullopt;
@@ -154,18 +235,26 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
   mover.setDims(&callerRename);
   std::vector<ir::Binding> prologue;
   std::unordered_set<VarId> moved;
-  auto moveCaptures = [&](const Closure& closure) {
-    for (VarId capture : closure.captures)
+  auto moveCaptures = [&](const std::vector<VarId>& captures) {
+    for (VarId capture : captures)
       if (moved.insert(capture).second) copy.params.push_back(mover.bind(capture));
   };
+  std::set<Literal> builtIn;
+  std::vector<VarId> inside;
   auto move = [&](VarId var) {
     if (!moved.insert(var).second) return;
-    const LocalFunction& local = *locals.find(var);
+    const LocalFunction& local = *closures.locals().find(var);
     const ir::Binding& binding = from.block(local.block).bindings[local.index];
     ir::Lambda lambda = std::get<ir::Lambda>(binding.rhs);
     const VarId fresh = mover.bind(var);
     for (VarId& param : lambda.params) param = mover.bind(param);
+    forEachLocalFunction(from, lambda.body, [&](VarId inner) { inside.push_back(inner); });
     lambda.body = mover.clone(lambda.body);
+    for (VarId inner : inside)
+      literals_.emplace(std::pair{id.value(), mover.map(inner).var().value()}, literalOf(caller, inner));
+    inside.clear();
+    literals_.emplace(std::pair{id.value(), fresh.value()}, literalOf(caller, var));
+    builtIn.insert(literalOf(caller, var));
     prologue.push_back({fresh, std::move(lambda), binding.location, {}});
     auto at = templates_.find({caller.value(), var.value()});
     if (at == templates_.end())
@@ -178,7 +267,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
   Cloner cloner(module_, callee, copy);
   cloner.setDims(&rename);
   for (size_t i = 0; i < known.size(); ++i)
-    if (known[i].kind == KnownArgument::Kind::Local) moveCaptures(closures.at(call.args[i].var()));
+    if (known[i].kind == KnownArgument::Kind::Local) moveCaptures(closures.captures(call.args[i].var()));
   for (size_t i = 0; i < known.size(); ++i) {
     const VarId param = callee.params[i];
     switch (known[i].kind) {
@@ -186,8 +275,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
       case KnownArgument::Kind::Global: cloner.mapVar(param, call.args[i]); break;
       case KnownArgument::Kind::Local: {
         const VarId var = call.args[i].var();
-        for (VarId dependency : closures.at(var).dependencies) move(dependency);
-        move(var);
+        for (VarId each : closures.withDependencies(var)) move(each);
         cloner.mapVar(param, mover.map(var));
         break;
       }
@@ -209,6 +297,14 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
       weightFlags.push_back(weights_.contains(call.callee, i));
     }
   copy.body = cloner.clone(callee.body);
+  forEachLocalFunction(callee, callee.body, [&](VarId inner) {
+    literals_.emplace(std::pair{id.value(), cloner.map(inner).var().value()}, literalOf(call.callee, inner));
+  });
+  if (!builtIn.empty()) {
+    if (auto outer = builtIn_.find(caller.value()); outer != builtIn_.end())
+      builtIn.insert(outer->second.begin(), outer->second.end());
+    builtIn_.emplace(id.value(), std::move(builtIn));
+  }
   std::vector<ir::Binding>& bindings = copy.block(copy.body).bindings;
   bindings.insert(bindings.begin(), std::make_move_iterator(prologue.begin()),
                   std::make_move_iterator(prologue.end()));
@@ -224,28 +320,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
 
 void CallSpecialiser::specialiseIn(GlobalId caller) {
   const LocalFunctions locals(module_.function(caller));
-  const Captures captures(module_.function(caller), locals);
-  std::unordered_map<VarId, Closure> closures;
-  for (const LocalFunction& local : locals.all()) {
-    Closure closure;
-    const ir::Function& function = module_.function(caller);
-    const auto& lambda = std::get<ir::Lambda>(function.block(local.block).bindings[local.index].rhs);
-    for (VarId var : ir::freeVariables(function, lambda)) {
-      auto at = closures.find(var);
-      if (at == closures.end() || var == local.var) continue;
-      for (VarId inner : at->second.dependencies)
-        if (std::find(closure.dependencies.begin(), closure.dependencies.end(), inner) ==
-            closure.dependencies.end())
-          closure.dependencies.push_back(inner);
-      closure.dependencies.push_back(var);
-    }
-    closure.captures = captures.of(local, [&](VarId var) -> const std::vector<VarId>* {
-      auto at = closures.find(var);
-      return at == closures.end() ? nullptr : &at->second.captures;
-    });
-    closures.emplace(local.var, std::move(closure));
-  }
-
+  const Closures closures(module_.function(caller), locals);
   const std::vector<BlockId> order =
       ir::blocksInOrder(module_.function(caller), module_.function(caller).body);
   for (BlockId block : order)
@@ -260,13 +335,13 @@ void CallSpecialiser::specialiseIn(GlobalId caller) {
         isAny = isAny || known.back().kind != KnownArgument::Kind::Nothing;
       }
       if (!isAny) continue;
-      const std::optional<GlobalId> copy = copyFor(caller, call, known, locals, closures);
+      const std::optional<GlobalId> copy = copyFor(caller, call, known, closures);
       if (!copy) continue;
       ir::CallGlobal direct{*copy, {}};
       std::unordered_set<VarId> passed;
       for (size_t k = 0; k < known.size(); ++k)
         if (known[k].kind == KnownArgument::Kind::Local)
-          for (VarId capture : closures.at(call.args[k].var()).captures)
+          for (VarId capture : closures.captures(call.args[k].var()))
             if (passed.insert(capture).second) direct.args.push_back(capture);
       for (size_t k = 0; k < known.size(); ++k)
         if (known[k].kind == KnownArgument::Kind::Nothing) direct.args.push_back(call.args[k]);

@@ -9,7 +9,7 @@ TypeRef DimCells::partType(TypeRef type, size_t index) const {
 }
 
 std::vector<DimCells::Part>& DimCells::partsOf(TypeRef type) {
-  TypeRef key = erased(types_, type);
+  TypeRef key = types_.erased(type);
   auto [entry, isNew] = entries_.try_emplace(key);
   if (isNew) {
     size_t count = key->elements().size() + (key->isFunction() ? 1 : 0);
@@ -70,7 +70,7 @@ std::vector<std::optional<DimExpr>> DimCells::pinsOf(TypeRef type, size_t index)
 }
 
 TypeRef DimCells::filledIn(TypeRef type) {
-  if (!containsFunctionOrCell(type)) return type;
+  if (!type->holdsFunctionOrCell()) return type;
   auto same = [](TypeRef leaf) { return leaf; };
   return types_.rewrite(type, same, [&](TypeRef node) -> TypeRef {
     if (!node->isFunction() && !node->isRef()) return node;

@@ -1,61 +1,68 @@
 #include "compiler/types/dim_join.h"
 
+#include <utility>
+
 #include "compiler/types/dim_types.h"
 
 namespace baton::types {
+
+/// Whether a slot that was not widened stays so: all edges that carry a value agree.
+bool DimJoin::agrees(size_t slot, const std::optional<DimExpr>& before, const std::optional<DimExpr>& now,
+                     const std::function<bool(const DimExpr&)>& isInScope) {
+  Agreement& agreement = agreements_[slot];
+  if (before && !isNoDim(*before) && --agreement.edges == 0) agreement.common.reset();
+  if (!now) return false;
+  if (isNoDim(*now)) return true;
+  if (agreement.common ? *agreement.common != *now : !isInScope(*now)) return false;
+  agreement.common = now;
+  ++agreement.edges;
+  return true;
+}
 
 bool DimJoin::update(uint64_t edgeId, Edge edge, const std::function<bool(const DimExpr&)>& isInScope,
                      const std::function<DimExpr(size_t)>& symbol) {
   auto [known, isNew] = edges_.try_emplace(edgeId);
   if (!isNew && known->second == edge) return false;
-  known->second = std::move(edge);
+  const Edge before = std::exchange(known->second, std::move(edge));
+  const Edge& now = known->second;
 
-  Edge state(slots_.size());
+  // Slots that were together stay together where they are equal on this edge, too; those that
+  // are widened now are compared on all edges. An unknown is equal to nothing.
+  struct Key {
+    uint32_t oldGroup;
+    std::vector<DimExpr> dims;
+    auto operator<=>(const Key&) const = default;
+  };
+  Edge state = state_;
+  std::map<Key, uint32_t> groups;
+  std::map<uint32_t, size_t> leaders;
   std::vector<size_t> widened;
   for (size_t slot = 0; slot < slots_.size(); ++slot) {
     if (slots_[slot].fixed) {
       state[slot] = slots_[slot].fixed;
       continue;
     }
-    bool agree = group_[slot] == kNotWidened && changes_ < kMaxChanges;
-    std::optional<DimExpr> common;
-    for (const auto& [id, carried] : edges_) {
-      const std::optional<DimExpr>& dim = carried[slot];
-      if (!dim) agree = false;
-      if (!agree) break;
-      if (isNoDim(*dim)) continue;
-      agree = common ? *common == *dim : isInScope(*dim);
-      common = dim;
-    }
-    if (agree)
-      state[slot] = common ? *common : noDim();
-    else
-      widened.push_back(slot);
-  }
-
-  // Slots stay together that were together, or were not widened before, and are equal on
-  // every edge. An unknown is equal to nothing.
-  struct Key {
-    uint32_t oldGroup;
-    std::vector<DimExpr> dims;
-    auto operator<=>(const Key&) const = default;
-  };
-  std::map<Key, uint32_t> groups;
-  std::map<uint32_t, size_t> leaders;
-  std::vector<uint32_t> newGroup = group_;
-  for (size_t slot : widened) {
     Key key{group_[slot], {}};
     bool isComparable = true;
-    for (const auto& [id, carried] : edges_) {
-      isComparable = isComparable && carried[slot] && !isNoDim(*carried[slot]);
-      if (isComparable) key.dims.push_back(*carried[slot]);
+    auto compare = [&](const std::optional<DimExpr>& dim) {
+      isComparable = isComparable && dim && !isNoDim(*dim);
+      if (isComparable) key.dims.push_back(*dim);
+    };
+    if (group_[slot] != kNotWidened) {
+      compare(now[slot]);
+    } else {
+      if (agrees(slot, isNew ? std::nullopt : before[slot], now[slot], isInScope) && changes_ < kMaxChanges) {
+        state[slot] = agreements_[slot].common ? *agreements_[slot].common : noDim();
+        continue;
+      }
+      for (const auto& [id, carried] : edges_) compare(carried[slot]);
     }
     uint32_t group = ++lastGroup_;
     if (isComparable) group = groups.try_emplace(std::move(key), group).first->second;
-    newGroup[slot] = group;
+    group_[slot] = group;
     if (slots_[slot].isPlain) leaders.try_emplace(group, slot);
+    widened.push_back(slot);
   }
-  group_ = std::move(newGroup);
   for (size_t slot : widened) {
     auto leader = leaders.find(group_[slot]);
     state[slot] = leader == leaders.end() ? std::nullopt : std::optional(symbol(leader->second));

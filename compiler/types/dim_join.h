@@ -27,7 +27,7 @@ class DimJoin {
   using Edge = std::vector<std::optional<DimExpr>>;
 
   explicit DimJoin(std::vector<Slot> slots)
-      : slots_(std::move(slots)), state_(slots_.size()), group_(slots_.size()) {}
+      : slots_(std::move(slots)), state_(slots_.size()), agreements_(slots_.size()), group_(slots_.size()) {}
 
   /// An edge (again). `isInScope` says whether a dim means something at the meeting point,
   /// `symbol` gives the symbol of a plain slot. True when the state changed.
@@ -44,9 +44,18 @@ class DimJoin {
   /// After so many changes everything widens: a bound on the number of rounds.
   static constexpr int kMaxChanges = 64;
 
+  /// What all edges carry for a slot that is not widened.
+  struct Agreement {
+    std::optional<DimExpr> common;
+    size_t edges = 0;  ///< that carry it; others have no value yet
+  };
+  bool agrees(size_t slot, const std::optional<DimExpr>& before, const std::optional<DimExpr>& now,
+              const std::function<bool(const DimExpr&)>& isInScope);
+
   std::vector<Slot> slots_;
   std::map<uint64_t, Edge> edges_;
   Edge state_;
+  std::vector<Agreement> agreements_;
   std::vector<uint32_t> group_;  // of widened slots; groups only split
   uint32_t lastGroup_ = kNotWidened;
   int changes_ = 0;

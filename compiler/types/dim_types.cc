@@ -13,6 +13,7 @@ std::vector<Position> positionsOf(TypeRef root) {
   while (!stack.empty()) {
     auto [type, isPlain] = stack.back();
     stack.pop_back();
+    if (!type->hasDims()) continue;
     if (type->isTensor()) {
       for (const DimExpr& dim : type->dims()) positions.push_back({dim, isPlain});
     } else if (type->isAggregate()) {
@@ -34,14 +35,16 @@ TypeRef withDims(ir::TypeTable& types, TypeRef root, std::span<const DimExpr> di
   for (;;) {
     Frame& frame = stack.back();
     TypeRef type = frame.type;
-    bool isOpen = type->isAggregate();
+    bool isOpen = type->hasDims() && type->isAggregate();
     if (isOpen && frame.done.size() < type->elements().size()) {
       TypeRef child = type->elements()[frame.done.size()];
       stack.push_back({child, {}});
       continue;
     }
     TypeRef result = type;
-    if (type->isTensor()) {
+    if (!type->hasDims()) {
+      // It is what it was.
+    } else if (type->isTensor()) {
       BATON_CHECK(next + type->dims().size() <= dims.size());
       std::span<const DimExpr> own = dims.subspan(next, type->dims().size());
       next += own.size();
@@ -57,13 +60,6 @@ TypeRef withDims(ir::TypeTable& types, TypeRef root, std::span<const DimExpr> di
     if (stack.empty()) return result;
     stack.back().done.push_back(result);
   }
-}
-
-TypeRef erased(ir::TypeTable& types, TypeRef type) {
-  return types.rewrite(type, [&](TypeRef leaf) -> TypeRef {
-    if (!leaf->isTensor() || leaf->dims().empty()) return leaf;
-    return types.tensor(leaf->dtype(), std::vector<DimExpr>(leaf->dims().size(), anyDim()));
-  });
 }
 
 TypeRef withNoDims(ir::TypeTable& types, TypeRef type) {
@@ -91,6 +87,7 @@ std::vector<DimExpr> declaredDims(TypeRef declared, TypeRef shape) {
   while (!stack.empty()) {
     auto [written, actual] = stack.back();
     stack.pop_back();
+    if (!actual->hasDims()) continue;
     bool says = written != nullptr && written->kind() == actual->kind();
     if (actual->isTensor()) {
       for (size_t i = 0; i < actual->dims().size(); ++i) dims.push_back(says ? written->dims()[i] : anyDim());
@@ -100,17 +97,6 @@ std::vector<DimExpr> declaredDims(TypeRef declared, TypeRef shape) {
     }
   }
   return dims;
-}
-
-bool containsFunctionOrCell(TypeRef root) {
-  std::vector<TypeRef> stack{root};
-  while (!stack.empty()) {
-    TypeRef type = stack.back();
-    stack.pop_back();
-    if (type->isFunction() || type->isRef()) return true;
-    if (type->isAggregate()) stack.insert(stack.end(), type->elements().begin(), type->elements().end());
-  }
-  return false;
 }
 
 }  // namespace baton::types

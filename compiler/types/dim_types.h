@@ -38,13 +38,10 @@ struct Position {
 std::vector<Position> positionsOf(ir::TypeRef type);
 /// The type with these dims, in the same order.
 ir::TypeRef withDims(ir::TypeTable& types, ir::TypeRef type, std::span<const DimExpr> dims);
-/// All extents `?`, everywhere.
-ir::TypeRef erased(ir::TypeTable& types, ir::TypeRef type);
 /// All extents of positionsOf kNoDim.
 ir::TypeRef withNoDims(ir::TypeTable& types, ir::TypeRef type);
 /// Least type that covers both; structure must agree. Extents that differ are `?`.
 ir::TypeRef joinData(ir::TypeTable& types, ir::TypeRef a, ir::TypeRef b);
-bool containsFunctionOrCell(ir::TypeRef type);
 /// What an annotation says about each position of a type; `?` where it says nothing.
 std::vector<DimExpr> declaredDims(ir::TypeRef declared, ir::TypeRef shape);
 

@@ -9,6 +9,7 @@ ModuleDims::ModuleDims(ir::Module& module, frontend::Diagnostics& diagnostics)
   callers_.resize(module.functions.size());
   escaped_.resize(module.functions.size(), nullptr);
   isQueued_.resize(module.functions.size(), false);
+  isOpen_.resize(module.functions.size(), false);
   for (uint32_t i = 0; i < module.functions.size(); ++i)
     functions_.push_back(std::make_unique<FunctionDims>(*this, ir::GlobalId(i)));
 }
@@ -54,11 +55,25 @@ void ModuleDims::escapes(ir::GlobalId id, ir::TypeRef type) {
 }
 
 void ModuleDims::stabilise() {
+  std::vector<ir::GlobalId> open;  // each but the last waits for the next one
+  auto begin = [&](ir::GlobalId id) {
+    isQueued_[id.value()] = false;
+    isOpen_[id.value()] = true;
+    open.push_back(id);
+  };
   while (!queue_.empty()) {
     ir::GlobalId id = queue_.front();
     queue_.pop_front();
-    isQueued_[id.value()] = false;
-    of(id).run();
+    if (!isQueued_[id.value()]) continue;  // it was looked at when it was called
+    begin(id);
+    while (!open.empty()) {
+      if (std::optional<ir::GlobalId> callee = of(open.back()).run()) {
+        begin(*callee);
+        continue;
+      }
+      isOpen_[open.back().value()] = false;
+      open.pop_back();
+    }
   }
 }
 

@@ -25,6 +25,8 @@ class ModuleDims {
   DimCells& cells() { return cells_; }
   FunctionDims& of(ir::GlobalId id) { return *functions_[id.value()]; }
   void enqueue(ir::GlobalId id);
+  /// Whether the function is to be looked at, and is not being looked at.
+  bool isWaiting(ir::GlobalId id) const { return isQueued_[id.value()] && !isOpen_[id.value()]; }
   /// The result of a function changed: whoever calls it is stale.
   void resultChanged(ir::GlobalId id);
   void addCaller(ir::GlobalId callee, ir::GlobalId caller);
@@ -44,6 +46,7 @@ class ModuleDims {
   std::vector<ir::TypeRef> escaped_;  // by function; null: never a value
   std::deque<ir::GlobalId> queue_;
   std::vector<bool> isQueued_;
+  std::vector<bool> isOpen_;  // being looked at, though what it calls may come first
 };
 
 }  // namespace baton::types

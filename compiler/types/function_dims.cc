@@ -19,20 +19,22 @@ FunctionDims::FunctionDims(ModuleDims& module, ir::GlobalId id)
 void FunctionDims::prepare() {
   ir::TypeTable& types = module_.module().types;
   facts_.resize(function_.vars.size());
-  for (const ir::VarInfo& info : function_.vars) shapes_.push_back(erased(types, info.type));
+  for (const ir::VarInfo& info : function_.vars) shapes_.push_back(types.erased(info.type));
   for (ir::VarId param : function_.params) {
     ownDeclaredDims(param, function_.var(param).declaredType, true);
     self_.params.push_back(param);
+    paramOf_.emplace(param, &self_);
     self_.shapes.push_back(shapes_[param.value()]);
     self_.declared.push_back(function_.var(param).declaredType);
   }
-  self_.resultShape = erased(types, function_.result);
+  self_.resultShape = types.erased(function_.result);
   self_.trustsData = function_.isExported;
   findDirectLambdas();
   for (const DimConstraint& constraint : function_.where) {
-    Result<void> assumed = base_.assume(constraint);
+    Result<void> assumed = knowledge_.assume(constraint);
     if (!assumed.has_value()) module_.diagnostics().error(function_.location, assumed.error().message());
   }
+  everywhere_ = knowledge_.mark();
 }
 
 // A name belongs to the first variable that has it as a whole extent. For a parameter
@@ -45,7 +47,7 @@ void FunctionDims::ownDeclaredDims(ir::VarId var, ir::TypeRef declared, bool isS
     if (owners_.contains(*symbol) || claimed_.contains(*symbol)) continue;
     if (isSymbol) {
       owners_.emplace(*symbol, var);
-      addExtent(*symbol);
+      knowledge_.addExtent(*symbol);
     } else {
       claimed_.emplace(*symbol, var);
     }
@@ -71,6 +73,8 @@ void FunctionDims::findDirectLambdas() {
   for (ir::BlockId id : blocks)
     for (const ir::Binding& binding : function_.block(id).bindings) {
       definitions_.emplace(binding.var, &binding);
+      if (const ir::AtomRhs* alias = std::get_if<ir::AtomRhs>(&binding.rhs))
+        aliases_.emplace(binding.var, resolveAlias(alias->atom));
       const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs);
       if (lambda == nullptr) {
         ownDeclaredDims(binding.var, function_.var(binding.var).declaredType, false);
@@ -82,8 +86,10 @@ void FunctionDims::findDirectLambdas() {
       if (!isDirect) continue;
       auto callable = std::make_unique<Callable>();
       callable->binder = binding.var;
+      callable->body = lambda->body;
       for (ir::VarId param : lambda->params) {
         callable->params.push_back(param);
+        paramOf_.emplace(param, callable.get());
         callable->shapes.push_back(shapes_[param.value()]);
         callable->declared.push_back(function_.var(param).declaredType);
       }
@@ -92,24 +98,59 @@ void FunctionDims::findDirectLambdas() {
     }
 }
 
-void FunctionDims::run() {
-  if (!isReached()) return;
+std::optional<ir::GlobalId> FunctionDims::run() {
+  if (!isReached()) return std::nullopt;
   do {
-    isStable_ = true;
-    round();
+    if (walkers_.empty()) {
+      isStable_ = true;
+      startRound();
+    }
+    if (std::optional<ir::GlobalId> wanted = walkOn()) return wanted;
+    finishRound();
   } while (!isStable_);
+  return std::nullopt;
 }
 
 void FunctionDims::round() {
+  startRound();
+  BATON_CHECK(!walkOn());
+  finishRound();
+}
+
+std::optional<ir::GlobalId> FunctionDims::walkOn() {
+  while (!walkers_.empty()) {
+    wantedFirst_.reset();
+    wantedLocal_ = nullptr;
+    if (!walkers_.back()->run()) {
+      if (wantedFirst_) return wantedFirst_;
+      calledLocals_.push_back(wantedLocal_);
+      giveParams(*wantedLocal_);
+      walkLater(wantedLocal_->body);
+      continue;
+    }
+    walkers_.pop_back();
+    if (walkers_.empty()) break;
+    const ir::Binding& definition = *definitionOf(calledLocals_.back()->binder);
+    calledLocals_.pop_back();
+    finishLambda(definition, std::get<ir::Lambda>(definition.rhs));
+  }
+  return std::nullopt;
+}
+
+void FunctionDims::startRound() {
   isReachedBlock_.assign(function_.blocks.size(), false);
   isShadowBlock_.assign(function_.blocks.size(), false);
   failing_.assign(function_.blocks.size(), ir::kNoVar);
   shadowBlock_ = ir::kNoBlock;
   deadBlock_ = ir::kNoBlock;
-  knowledge_ = base_;
+  knowledge_.rollback(everywhere_);
   saved_.clear();
   openBlocks_.clear();
   giveParams(self_);
+  walkLater(function_.body);
+}
+
+void FunctionDims::walkLater(ir::BlockId root) {
   ir::WalkCallbacks callbacks;
   callbacks.enterBlock = [&](ir::BlockId block) {
     openBlocks_.push_back(block);
@@ -124,14 +165,17 @@ void FunctionDims::round() {
   callbacks.leaveBlock = [&](ir::BlockId block) {
     openBlocks_.pop_back();
     if (!saved_.empty() && saved_.back().block == block) {
-      knowledge_ = std::move(saved_.back().before);
+      knowledge_.rollback(saved_.back().before);
       saved_.pop_back();
     }
     if (deadBlock_ == block) deadBlock_ = ir::kNoBlock;
     if (shadowBlock_ == block) shadowBlock_ = ir::kNoBlock;
   };
-  ir::walk(function_, function_.body, callbacks);
+  walkers_.push_back(std::make_unique<ir::Walker>(function_, root, std::move(callbacks)));
+}
 
+void FunctionDims::finishRound() {
+  knowledge_.rollback(everywhere_);
   Fact result = factOf(function_.block(function_.body).result);
   if (!result.isReached()) return;
   result = refine(ir::kNoVar, function_.declaredResult, std::move(result), function_.location);
@@ -165,6 +209,10 @@ bool FunctionDims::enterBinding(ir::BlockId block, size_t index) {
   if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) return enterLambda(binding, *lambda);
   if (std::holds_alternative<ir::NestedBlock>(binding.rhs)) return true;
   Fact fact = evaluate(binding);
+  if (wantedFirst_ || wantedLocal_ != nullptr) {
+    walkers_.back()->pause();
+    return false;
+  }
   set(binding.var,
       refine(binding.var, function_.var(binding.var).declaredType, std::move(fact), binding.location));
   return true;
@@ -313,7 +361,7 @@ void FunctionDims::cutFailing() {
     if (at == block.bindings.end() || at->obligations.empty()) continue;
     const SourceLocation location = at->location;
     std::vector<ir::Obligation> obligations = std::move(at->obligations);
-    const ir::TypeRef shape = erased(module.types, module.typeOf(function_, block.result));
+    const ir::TypeRef shape = module.types.erased(module.typeOf(function_, block.result));
     block.bindings.erase(at, block.bindings.end());
     const ir::VarId check =
         function_.addVar({.name = "check", .type = module.types.unit(), .location = location});
@@ -399,7 +447,7 @@ bool FunctionDims::applyResult(Callable& callable, DimJoin::Edge edge) {
     std::vector<DimSymbol> symbols;
     dim.collectSymbols(symbols);
     for (DimSymbol symbol : symbols) {
-      if (isOwnedBy(symbol, callable.params)) continue;
+      if (isOwnedBy(symbol, callable)) continue;
       if (callable.isGlobal() || !isInScope(DimExpr::symbol(symbol), callable.binder)) return false;
     }
     return true;

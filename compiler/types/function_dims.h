@@ -14,6 +14,7 @@
 
 #include "base/dim.h"
 #include "compiler/ir/ir.h"
+#include "compiler/ir/walk.h"
 #include "compiler/types/dim_join.h"
 #include "compiler/types/dim_scope.h"
 #include "compiler/types/dim_types.h"
@@ -26,7 +27,8 @@ class ModuleDims;
 /// local function that is never a value. Slots of its join are, parameter by parameter,
 /// the positions of the type and then the elements of a small integer tensor.
 struct Callable {
-  ir::VarId binder = ir::kNoVar;  ///< of a local function; kNoVar: a function of the module
+  ir::VarId binder = ir::kNoVar;    ///< of a local function; kNoVar: a function of the module
+  ir::BlockId body = ir::kNoBlock;  ///< of a local function
   bool isGlobal() const { return binder == ir::kNoVar; }
   std::vector<ir::VarId> params;
   std::vector<ir::TypeRef> shapes;    ///< of the parameters, erased
@@ -35,6 +37,11 @@ struct Callable {
   bool isShadow = false;              ///< nothing calls it
   bool trustsData = false;            ///< extents inside data are as declared: they are checked at entry
   std::vector<size_t> valueCounts;    ///< elements kept, by parameter; decided by the first call
+  struct SlotOwner {
+    ir::VarId param;
+    size_t position;  ///< among the slots of the parameter
+  };
+  std::vector<SlotOwner> slotOwners;  ///< by slot of the join
   std::optional<DimJoin> join;
   size_t resultValueCount = 0;
   std::optional<DimJoin> result;
@@ -54,8 +61,10 @@ class FunctionDims {
   /// A call from another function (or this one). True when it says something new.
   bool addCall(uint64_t edgeId, std::span<const Fact> args);
 
-  /// Rounds until nothing changes here. Others are notified through ModuleDims.
-  void run();
+  /// Rounds until nothing changes here. Others are notified through ModuleDims. Interrupted,
+  /// with the function whose result is wanted first, when a call is met whose callee has not
+  /// been looked at; then it goes on from there.
+  std::optional<ir::GlobalId> run();
   /// Lets the first call that never returns return anything, so that what follows has
   /// types; false when there is none.
   bool forceReturn();
@@ -77,6 +86,10 @@ class FunctionDims {
   void ownDeclaredDims(ir::VarId var, ir::TypeRef declared, bool isSymbol);
 
   // A round (function_dims.cc).
+  void startRound();
+  std::optional<ir::GlobalId> walkOn();
+  void walkLater(ir::BlockId root);
+  void finishRound();
   void round();
   bool enterBinding(ir::BlockId block, size_t index);
   void enterChild(ir::BlockId block, size_t index, size_t child, ir::BlockId childBlock);
@@ -133,14 +146,13 @@ class FunctionDims {
   /// Stands for an element of an integer tensor of rank 0 or 1.
   DimExpr elementSymbol(ir::VarId owner, size_t element, ir::TypeRef type);
   bool isInScope(const DimExpr& dim, ir::VarId at) const;
-  bool isOwnedBy(DimSymbol symbol, std::span<const ir::VarId> params) const;
+  bool isOwnedBy(DimSymbol symbol, const Callable& callable) const;
   Result<void> require(const DimExpr& lhs, Relation relation, const DimExpr& rhs, std::string message,
                        std::vector<DimExpr> shown = {});
   void reportFailure(const ir::Binding& binding, const std::string& message, std::optional<size_t> operand);
   void report(SourceLocation location, bool isCertain, const std::string& message, const std::string& detail);
   SourceLocation operandLocation(const ir::Binding& binding, std::optional<size_t> operand) const;
   void changed() { isStable_ = false; }
-  void addExtent(DimSymbol symbol);
   /// From here to the end of the block.
   void assumeChecked(const DimConstraint& constraint);
 
@@ -159,18 +171,26 @@ class FunctionDims {
   ir::GlobalId id_;
   ir::Function& function_;
   DimScope scope_;
-  DimKnowledge base_;       // what holds everywhere
-  DimKnowledge knowledge_;  // and what has been checked on the way to the binding at hand
+  DimKnowledge knowledge_;             // what has been checked on the way to the binding at hand
+  DimKnowledge::Mark everywhere_ = 0;  // and what holds everywhere
   struct SavedKnowledge {
     ir::BlockId block;
-    DimKnowledge before;
+    DimKnowledge::Mark before;
   };
   std::vector<SavedKnowledge> saved_;  // of open blocks in which something was checked
   std::vector<ir::BlockId> openBlocks_;
+  // Of a round that is under way: the function's own walk, and those of local functions that are
+  // looked at when they are called, since nothing was known of the call where they stand.
+  std::vector<std::unique_ptr<ir::Walker>> walkers_;
+  std::vector<Callable*> calledLocals_;      // whose bodies those are
+  std::optional<ir::GlobalId> wantedFirst_;  // what the innermost walk was interrupted for
+  Callable* wantedLocal_ = nullptr;
   Callable self_;
   std::vector<Fact> facts_;          // by variable
   std::vector<ir::TypeRef> shapes_;  // by variable, erased
   std::unordered_map<ir::VarId, const ir::Binding*> definitions_;
+  std::unordered_map<ir::VarId, ir::Atom> aliases_;  // what they stand for in the end
+  std::unordered_map<ir::VarId, const Callable*> paramOf_;
   std::unordered_map<ir::VarId, std::unique_ptr<Callable>> lambdas_;  // direct ones
   std::unordered_map<ir::VarId, DimJoin> branches_;
   std::unordered_map<ir::VarId, std::vector<DimExpr>> tied_;  // elements that got symbols

@@ -23,6 +23,8 @@ void FunctionDims::createJoin(Callable& callee, std::span<const Fact> args) {
     }
     callee.valueCounts.push_back(i < args.size() && args[i].values ? args[i].values->size() : 0);
     slots.resize(slots.size() + callee.valueCounts.back());
+    for (size_t p = 0; p < positions.size() + callee.valueCounts.back(); ++p)
+      callee.slotOwners.push_back({callee.params[i], p});
   }
   callee.join.emplace(std::move(slots));
 }
@@ -45,12 +47,7 @@ bool FunctionDims::updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge e
     return dim.isConstant() || (!callee.isGlobal() && isInScope(dim, callee.binder));
   };
   auto symbolOf = [&](size_t slot) {
-    size_t first = 0;
-    for (size_t i = 0;; ++i) {
-      size_t count = positionsOf(callee.shapes[i]).size() + callee.valueCounts[i];
-      if (slot < first + count) return extentSymbol(callee.params[i], slot - first);
-      first += count;
-    }
+    return extentSymbol(callee.slotOwners[slot].param, callee.slotOwners[slot].position);
   };
   return callee.join->update(edgeId, std::move(edge), isKnown, symbolOf);
 }
@@ -87,13 +84,8 @@ const ir::Binding* FunctionDims::definitionOf(ir::VarId var) const {
 }
 
 ir::Atom FunctionDims::resolveAlias(ir::Atom atom) const {
-  while (atom.isVar()) {
-    const ir::Binding* definition = definitionOf(atom.var());
-    const ir::AtomRhs* alias = definition == nullptr ? nullptr : std::get_if<ir::AtomRhs>(&definition->rhs);
-    if (alias == nullptr) break;
-    atom = alias->atom;
-  }
-  return atom;
+  auto alias = atom.isVar() ? aliases_.find(atom.var()) : aliases_.end();
+  return alias == aliases_.end() ? atom : alias->second;
 }
 
 Callable* FunctionDims::localCallable(const ir::Atom& callee) {
@@ -112,11 +104,20 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
   uint64_t edgeId = (static_cast<uint64_t>(id_.value()) << 32) + binding.var.value() + 1;
   FunctionDims* other = nullptr;
   if (callee.isGlobal()) {
-    other = &module_.of(std::get<ir::CallGlobal>(binding.rhs).callee);
+    const ir::GlobalId id = std::get<ir::CallGlobal>(binding.rhs).callee;
+    other = &module_.of(id);
     if (!inShadow() && other->addCall(edgeId, facts) && other == this) changed();
+    if (!other->self_.resultFact.isReached() && module_.isWaiting(id)) {
+      wantedFirst_ = id;
+      return {};
+    }
   } else if (!inShadow()) {
     if (!callee.join) createJoin(callee, facts);
     if (updateJoin(callee, edgeId, edgeOf(callee, facts))) changed();
+    if (!isFinal_ && !callee.resultFact.isReached() && !isReachedBlock_[callee.body.value()]) {
+      wantedLocal_ = &callee;
+      return {};
+    }
   }
   if (!callee.join) return hasShadow_ ? readable(binding.var, shapes_[binding.var.value()]) : Fact{};
   FunctionDims& home = other != nullptr ? *other : *this;
@@ -127,8 +128,7 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
   const DimJoin::Edge& state = callee.join->state();
   for (size_t slot = 0; slot < state.size(); ++slot) {
     std::optional<DimSymbol> symbol = state[slot] ? state[slot]->asSymbol() : std::nullopt;
-    if (symbol && edge[slot] && home.isOwnedBy(*symbol, callee.params))
-      mapping.try_emplace(*symbol, *edge[slot]);
+    if (symbol && edge[slot] && home.isOwnedBy(*symbol, callee)) mapping.try_emplace(*symbol, *edge[slot]);
   }
   auto inCaller = [&](const DimExpr& dim) {
     return dim.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {

@@ -1,4 +1,7 @@
 // Declared types that typing cannot show to hold: aliases that carry the checks.
+#include <set>
+#include <unordered_map>
+
 #include <fmt/format.h>
 
 #include "compiler/ir/op.h"
@@ -33,7 +36,7 @@ std::optional<DimConstraint> multipleOf(const DimExpr& found, const DimExpr& wri
 FunctionDims::Demand FunctionDims::demandOf(TypeRef declared, TypeRef type, const std::string& what) const {
   Demand demand;
   std::vector<Position> positions = positionsOf(type);
-  std::vector<DimExpr> written = declaredDims(declared, erased(module_.module().types, type));
+  std::vector<DimExpr> written = declaredDims(declared, module_.module().types.erased(type));
   std::unordered_map<DimSymbol, DimExpr> found;  // names that only the result has
   for (size_t i = 0; i < positions.size(); ++i) {
     const DimExpr& dim = positions[i].dim;
@@ -103,7 +106,7 @@ void FunctionDims::checkResult(ir::BlockId body, TypeRef declared, const std::st
     }
     std::vector<ir::Obligation> checks;
     for (ir::Obligation& check : demand.checks) {
-      Truth truth = base_.decide(check.lhs, check.relation, check.rhs);
+      Truth truth = knowledge_.decide(check.lhs, check.relation, check.rhs);
       if (truth == Truth::True) continue;
       if (truth == Truth::False) {
         std::vector<std::string> shown;
@@ -124,22 +127,31 @@ void FunctionDims::checkResult(ir::BlockId body, TypeRef declared, const std::st
 }
 
 void FunctionDims::insertChecks() {
+  std::unordered_map<ir::VarId, std::vector<DeclaredCheck*>> checksOf;
+  std::set<ir::BlockId> homes;
   for (DeclaredCheck& check : declaredChecks_) {
-    ir::BlockId home = scope_.homeOf(check.var);
-    ir::Block& block = function_.block(home);
-    for (size_t i = 0; i < block.bindings.size(); ++i) {
-      if (block.bindings[i].var != check.var) continue;
-      // What is compared are extents that the value itself gives.
-      ir::VarInfo info = function_.var(check.var);
-      info.declaredType = nullptr;
-      info.type = check.inferred;
-      SourceLocation location = block.bindings[i].location;
-      ir::VarId found = function_.addVar(std::move(info));
-      block.bindings[i].var = found;
-      block.bindings.insert(block.bindings.begin() + static_cast<ptrdiff_t>(i) + 1,
-                            {check.var, ir::AtomRhs{found}, location, std::move(check.obligations)});
-      break;
+    checksOf[check.var].push_back(&check);
+    homes.insert(scope_.homeOf(check.var));
+  }
+  for (ir::BlockId home : homes) {
+    std::vector<ir::Binding> bindings = std::move(function_.block(home).bindings);
+    std::vector<ir::Binding> checked;
+    for (ir::Binding& binding : bindings) {
+      const auto checks = checksOf.find(binding.var);
+      checked.push_back(std::move(binding));
+      if (checks == checksOf.end()) continue;
+      for (DeclaredCheck* check : checks->second) {
+        // What is compared are extents that the value itself gives.
+        ir::VarInfo info = function_.var(check->var);
+        info.declaredType = nullptr;
+        info.type = check->inferred;
+        const ir::VarId found = function_.addVar(std::move(info));
+        checked.back().var = found;
+        const SourceLocation location = checked.back().location;
+        checked.push_back({check->var, ir::AtomRhs{found}, location, std::move(check->obligations)});
+      }
     }
+    function_.block(home).bindings = std::move(checked);
   }
   for (size_t i = parameterChecks_.size(); i-- > 0;) {
     auto& [body, check] = parameterChecks_[i];

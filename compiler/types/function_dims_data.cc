@@ -18,7 +18,7 @@ Fact FunctionDims::factOf(const ir::Atom& atom) {
       const ir::Function& function = module.function(atom.global());
       std::vector<TypeRef> params;
       for (ir::VarId param : function.params) params.push_back(function.var(param).type);
-      TypeRef type = erased(module.types, module.types.function(std::move(params), function.result));
+      TypeRef type = module.types.erased(module.types.function(std::move(params), function.result));
       if (!inShadow()) module_.escapes(atom.global(), type);
       return {module_.cells().filledIn(type), std::nullopt};
     }
@@ -125,7 +125,7 @@ Fact FunctionDims::construct(const ir::Binding& binding, const ir::Construct& rh
   const ir::Constructor& constructor = module.constructor(rhs.constructor);
   for (size_t i = 0; i < constructor.fields.size(); ++i) {
     TypeRef actual = factOf(rhs.args[i]).type;
-    std::vector<DimExpr> written = declaredDims(constructor.fields[i], erased(module.types, actual));
+    std::vector<DimExpr> written = declaredDims(constructor.fields[i], module.types.erased(actual));
     std::vector<Position> positions = positionsOf(actual);
     for (size_t p = 0; p < positions.size(); ++p) {
       if (!written[p].isConstant() || written[p] == positions[p].dim) continue;
@@ -159,7 +159,7 @@ Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, SourceLoca
   if (declared == nullptr || !fact.isReached()) return fact;
   ir::Module& module = module_.module();
   std::vector<Position> positions = positionsOf(fact.type);
-  std::vector<DimExpr> written = declaredDims(declared, erased(module.types, fact.type));
+  std::vector<DimExpr> written = declaredDims(declared, module.types.erased(fact.type));
   std::string what = var == ir::kNoVar ? "the result" : "%" + function_.var(var).name;
   std::vector<DimExpr> dims;
   std::vector<ir::Obligation> checks;

@@ -27,21 +27,15 @@ DimExpr FunctionDims::symbol(ir::VarId owner, SymbolKind kind, uint32_t ordinal,
   }
   entry->second = module_.module().dimSymbols.add(std::move(name));
   owners_.emplace(entry->second, kind == SymbolKind::Result ? ir::kNoVar : owner);
-  if (kind != SymbolKind::Element) addExtent(entry->second);
+  if (kind != SymbolKind::Element) knowledge_.addExtent(entry->second);
   return DimExpr::symbol(entry->second);
-}
-
-void FunctionDims::addExtent(DimSymbol symbol) {
-  base_.addExtent(symbol);
-  knowledge_.addExtent(symbol);
-  for (SavedKnowledge& saved : saved_) saved.before.addExtent(symbol);
 }
 
 void FunctionDims::assumeChecked(const DimConstraint& constraint) {
   // The body of the function is one block: what is checked in it holds to its end.
   ir::BlockId block = openBlocks_.back();
   bool isSaved = !saved_.empty() && saved_.back().block == block;
-  if (openBlocks_.size() > 1 && !isSaved) saved_.push_back({block, knowledge_});
+  if (openBlocks_.size() > 1 && !isSaved) saved_.push_back({block, knowledge_.mark()});
   // A contradiction means that control does not get past the check: then all is well.
   static_cast<void>(knowledge_.assume(constraint).has_value());
 }
@@ -59,10 +53,7 @@ DimExpr FunctionDims::elementSymbol(ir::VarId owner, size_t element, ir::TypeRef
   bool isSigned = isSignedInt(type->dtype());
   int64_t low = isSigned ? -(int64_t{1} << (bits - 1)) : 0;
   int64_t high = type->dtype() == DType::Bool ? 1 : (int64_t{1} << (isSigned ? bits - 1 : bits)) - 1;
-  // What a type can hold contradicts nothing.
-  for (const DimConstraint& bound : {DimConstraint{dim, Relation::Ge, DimExpr::constant(low)},
-                                     DimConstraint{dim, Relation::Le, DimExpr::constant(high)}})
-    BATON_CHECK(base_.assume(bound).has_value() && knowledge_.assume(bound).has_value());
+  knowledge_.declare(*dim.asSymbol(), {low, high});
   return dim;
 }
 
@@ -78,9 +69,10 @@ bool FunctionDims::isInScope(const DimExpr& dim, ir::VarId at) const {
   return true;
 }
 
-bool FunctionDims::isOwnedBy(DimSymbol symbol, std::span<const ir::VarId> params) const {
+bool FunctionDims::isOwnedBy(DimSymbol symbol, const Callable& callable) const {
   auto owner = owners_.find(symbol);
-  return owner != owners_.end() && std::find(params.begin(), params.end(), owner->second) != params.end();
+  auto param = owner == owners_.end() ? paramOf_.end() : paramOf_.find(owner->second);
+  return param != paramOf_.end() && param->second == &callable;
 }
 
 Result<void> FunctionDims::require(const DimExpr& lhs, Relation relation, const DimExpr& rhs,

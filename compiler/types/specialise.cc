@@ -59,7 +59,19 @@ class Specialiser {
     ir::GlobalId original;
     std::vector<ir::TypeRef> arguments;
     std::string name;
+    size_t wantedBy = kNoInstance;
   };
+  static constexpr size_t kNoInstance = SIZE_MAX;
+
+  /// Whether one instance of the function leads to the next, again and again: its types grow
+  /// without end. Many instances that others want are no sign of that.
+  bool isEndless(ir::GlobalId original) const {
+    constexpr size_t kMaxNested = 8;
+    size_t nested = 0;
+    for (size_t i = current_; i != kNoInstance && nested < kMaxNested; i = instances_[i].wantedBy)
+      nested += instances_[i].original == original;
+    return nested == kMaxNested;
+  }
 
   ir::GlobalId instanceOf(ir::GlobalId original, std::vector<ir::TypeRef> arguments,
                           SourceLocation location) {
@@ -70,8 +82,8 @@ class Specialiser {
     if (!isNew) return entry->second;
     const std::string& name = module_.function(original).name;
     size_t copy = copies_[original.value()]++;
-    if (copy >= kMaxInstances) {
-      if (copy == kMaxInstances)
+    if (copy >= kMaxInstances && isEndless(original)) {
+      if (!diagnostics_.hasErrors())
         diagnostics_.error(location,
                            fmt::format("@{} calls itself, directly or not, with ever more types", name));
       return entry->second;
@@ -79,12 +91,13 @@ class Specialiser {
     std::string unique = name;
     for (size_t i = copy; copy > 0 && !usedNames_.insert(unique).second; ++i)
       unique = fmt::format("{}_{}", name, i);
-    instances_.push_back({original, std::move(arguments), std::move(unique)});
+    instances_.push_back({original, std::move(arguments), std::move(unique), current_});
     return entry->second;
   }
 
   void build(size_t index) {
     Instance instance = instances_[index];
+    current_ = index;
     ir::Function& original = module_.function(instance.original);
     // A function without generics has one instance, and is not needed after it; its name
     // and place are, for messages.
@@ -117,6 +130,7 @@ class Specialiser {
   frontend::Diagnostics& diagnostics_;
   std::map<std::vector<uint32_t>, ir::GlobalId> byKey_;
   std::vector<Instance> instances_;
+  size_t current_ = kNoInstance;  // the one that is built
   std::vector<GlobalInfo> globals_;
   std::vector<size_t> copies_;  // by original
   std::unordered_set<std::string> usedNames_;

@@ -1,5 +1,6 @@
 #include "compiler/types/term.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -10,8 +11,17 @@ using ir::TypeKind;
 using ir::TypeRef;
 
 Term TermTable::add(TermKind kind, uint32_t value, std::vector<Term> children) {
-  nodes_.push_back({kind, value, std::move(children)});
+  nodes_.push_back({kind, value, std::move(children), false, nullptr});
+  close(nodes_.back());
   return Term(static_cast<uint32_t>(nodes_.size() - 1));
+}
+
+/// Whether nothing is unknown in the node, as far as its children tell.
+bool TermTable::close(Node& node) {
+  if (node.isClosed || node.kind == TermKind::Unknown) return node.isClosed;
+  node.isClosed = std::all_of(node.children.begin(), node.children.end(),
+                              [&](Term child) { return nodes_[find(child).value()].isClosed; });
+  return node.isClosed;
 }
 
 Term TermTable::unknown() { return add(TermKind::Unknown, 0, {}); }
@@ -52,13 +62,17 @@ std::optional<int> TermTable::rankOf(Term term) {
 }
 
 bool TermTable::occurs(Term unknown, Term in) {
+  // What is closed has been looked at for good: growing types are not walked again and again.
   std::vector<Term> stack{in};
   std::unordered_set<Term> seen;
   while (!stack.empty()) {
     Term term = find(stack.back());
-    stack.pop_back();
     if (term == unknown) return true;
-    if (children(term).empty() || !seen.insert(term).second) continue;
+    if (children(term).empty() || close(nodes_[term.value()]) || !seen.insert(term).second) {
+      stack.pop_back();
+      continue;
+    }
+    // Met once more when its children are done, and closed if they are.
     stack.insert(stack.end(), children(term).begin(), children(term).end());
   }
   return false;
@@ -66,7 +80,7 @@ bool TermTable::occurs(Term unknown, Term in) {
 
 void TermTable::bind(Term from, Term to) {
   if (bindHook_) bindHook_(from, to);
-  nodes_[from.value()] = {TermKind::Link, 0, {to}};
+  nodes_[from.value()] = {TermKind::Link, 0, {to}, false, nullptr};
 }
 
 std::optional<std::pair<Term, Term>> TermTable::unify(Term a, Term b) {
@@ -101,7 +115,7 @@ std::optional<std::pair<Term, Term>> TermTable::unify(Term a, Term b) {
     // What is equal is compared once: types may share parts many times over.
     if (!left.children.empty()) {
       linked.emplace_back(x, std::move(nodes_[x.value()]));
-      nodes_[x.value()] = {TermKind::Link, 0, {y}};
+      nodes_[x.value()] = {TermKind::Link, 0, {y}, false, nullptr};
     }
   }
   return std::nullopt;
@@ -150,9 +164,14 @@ std::optional<TypeRef> TermTable::toType(Term root,
   std::unordered_map<Term, TypeRef> done;
   std::vector<Term> stack{find(root)};
   ir::TypeTable& types = module_.types;
+  auto isDone = [&](Term term) {
+    if (done.contains(term)) return true;
+    if (TypeRef known = nodes_[term.value()].type) return done.emplace(term, known).second;
+    return false;
+  };
   while (!stack.empty()) {
     Term term = stack.back();
-    if (done.contains(term)) {
+    if (isDone(term)) {
       stack.pop_back();
       continue;
     }
@@ -173,7 +192,7 @@ std::optional<TypeRef> TermTable::toType(Term root,
       bool ready = true;
       for (Term child : children(term)) {
         child = find(child);
-        if (done.contains(child)) continue;
+        if (isDone(child)) continue;
         stack.push_back(child);
         ready = false;
       }
@@ -195,6 +214,9 @@ std::optional<TypeRef> TermTable::toType(Term root,
         type = types.ref(parts[0]);
       }
     }
+    // One that generic parameters are in differs from instance to instance.
+    if (close(nodes_[term.value()]) && (arguments.empty() ? !type->isOpen() : of == TermKind::Tensor))
+      nodes_[term.value()].type = type;
     done.emplace(term, type);
     stack.pop_back();
   }

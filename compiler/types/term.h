@@ -87,7 +87,11 @@ class TermTable {
     TermKind kind = TermKind::Unknown;
     uint32_t value = 0;
     std::vector<Term> children;
+    /// Nothing inside is unknown, or will be; known to be so.
+    bool isClosed = false;
+    ir::TypeRef type = nullptr;  ///< once it was asked for, where it depends on nothing
   };
+  bool close(Node& node);
   Term add(TermKind kind, uint32_t value, std::vector<Term> children);
   bool occurs(Term unknown, Term in);
   void bind(Term from, Term to);

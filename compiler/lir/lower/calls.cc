@@ -1,5 +1,6 @@
 // Calls, data, closures and cells.
 #include "compiler/ir/op.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/lir/lower/function_lowering.h"
 
@@ -84,9 +85,10 @@ Result<void> FunctionLowering::makeClosure(const ir::Binding& binding, const ir:
   closure.parent = pending_.source;
   closure.self = binding.var;
   closure.lambda = &lambda;
+  const std::vector<ir::VarId>& free = module_.freeVariables(pending_.source).of(lambda);
   std::vector<Register> captured;
   std::vector<Kind> kinds;
-  for (ir::VarId var : ir::freeVariables(function_, lambda)) {
+  for (ir::VarId var : free) {
     if (var == binding.var) continue;
     const Value value = values_.at(var);
     if (value.form == Value::Form::Constant || value.form == Value::Form::Global) {
@@ -97,7 +99,7 @@ Result<void> FunctionLowering::makeClosure(const ir::Binding& binding, const ir:
     const std::vector<Leaf> leaves = leavesOf(function_.var(var).type, std::nullopt);
     BATON_TRY(appendLeaves(value, function_.var(var).type, leaves, captured));
   }
-  for (DimSymbol symbol : symbolsInside(lambda)) {
+  for (DimSymbol symbol : symbolsInside(lambda, free)) {
     const Register* known = symbols_.find(symbol);
     if (known == nullptr) continue;
     closure.symbols.push_back(symbol);
@@ -120,7 +122,8 @@ Result<void> FunctionLowering::makeClosure(const ir::Binding& binding, const ir:
 }
 
 /// Symbols in what the lambda holds, in order of appearance, that its captured tensors do not tell.
-std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda) const {
+std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda,
+                                                       const std::vector<ir::VarId>& free) const {
   std::vector<DimSymbol> found;
   std::unordered_map<DimSymbol, bool> seen;
   const auto add = [&](const DimExpr& expr) {
@@ -129,30 +132,23 @@ std::vector<DimSymbol> FunctionLowering::symbolsInside(const ir::Lambda& lambda)
     for (DimSymbol symbol : symbols)
       if (seen.try_emplace(symbol, true).second) found.push_back(symbol);
   };
-  const auto addType = [&](ir::TypeRef root, const auto& visit) {
-    std::vector<ir::TypeRef> work{root};
-    while (!work.empty()) {
-      const ir::TypeRef type = work.back();
-      work.pop_back();
-      if (type->isTuple()) work.insert(work.end(), type->elements().begin(), type->elements().end());
-      if (type->isTensor())
-        for (const DimExpr& dim : type->dims()) visit(dim);
-    }
-  };
-  for (ir::VarId var : ir::freeVariables(function_, lambda)) {
+  for (ir::VarId var : free) {
     const ir::VarInfo& info = function_.var(var);
     // Plain extents of what is captured can be read inside.
-    addType(info.type, [&](const DimExpr& dim) {
-      if (const std::optional<DimSymbol> symbol = dim.asSymbol()) seen.try_emplace(*symbol, true);
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+      for (const DimExpr& dim : type->dims())
+        if (const std::optional<DimSymbol> symbol = dim.asSymbol()) seen.try_emplace(*symbol, true);
     });
   }
   const auto addVar = [&](ir::VarId var) {
     const ir::VarInfo& info = function_.var(var);
-    addType(info.type, add);
+    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+      for (const DimExpr& dim : type->dims()) add(dim);
+    });
     if (!info.valueDims) return;
     for (const DimExpr& dim : *info.valueDims) add(dim);
   };
-  for (ir::VarId var : ir::freeVariables(function_, lambda)) addVar(var);
+  for (ir::VarId var : free) addVar(var);
   for (ir::VarId param : lambda.params) addVar(param);
   for (ir::BlockId block : ir::blocksInOrder(function_, lambda.body))
     for (const ir::Binding& binding : function_.block(block).bindings) {

@@ -5,24 +5,21 @@
 #include <fmt/format.h>
 
 #include "base/dim_dividend.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/lir/lower/function_lowering.h"
 
 namespace baton::lir {
 
 /// Whether an extent in a tuple, or in tuples in it, is a symbol that has no value yet.
 bool FunctionLowering::tellsSymbols(ir::TypeRef tuple) const {
-  std::vector<ir::TypeRef> work{tuple};
-  while (!work.empty()) {
-    const ir::TypeRef type = work.back();
-    work.pop_back();
-    if (type->isTuple()) work.insert(work.end(), type->elements().begin(), type->elements().end());
-    if (!type->isTensor()) continue;
+  bool tells = false;
+  ir::forEachOwnTensor(tuple, [&](ir::TypeRef type) {
     for (const DimExpr& dim : type->dims()) {
       const std::optional<DimSymbol> symbol = dim.asSymbol();
-      if (symbol && !isKnown(*symbol)) return true;
+      tells = tells || (symbol && !isKnown(*symbol));
     }
-  }
-  return false;
+  });
+  return tells;
 }
 
 void FunctionLowering::learnSymbols(ir::TypeRef root, Value rootValue) {
@@ -32,6 +29,7 @@ void FunctionLowering::learnSymbols(ir::TypeRef root, Value rootValue) {
   for (size_t visited = 0; !work.empty() && visited < kMaxVisited; ++visited) {
     const auto [type, value] = work.back();
     work.pop_back();
+    if (!type->hasOwnDims()) continue;
     if (type->isTuple() && value.form == Value::Form::Tuple) {
       const std::vector<Value> elements = tuples_[value.index].elements;
       for (size_t i = elements.size(); i-- > 0;) work.emplace_back(type->elements()[i], elements[i]);

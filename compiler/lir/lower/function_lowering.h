@@ -123,7 +123,7 @@ class FunctionLowering {
   Arguments results(ir::VarId var, std::vector<Register>& leaves);
   Result<void> construct(const ir::Binding& binding, const ir::Construct& construct);
   Result<void> makeClosure(const ir::Binding& binding, const ir::Lambda& lambda);
-  std::vector<DimSymbol> symbolsInside(const ir::Lambda& lambda) const;
+  std::vector<DimSymbol> symbolsInside(const ir::Lambda& lambda, const std::vector<ir::VarId>& free) const;
   Result<void> makeCell(const ir::Binding& binding, const ir::MakeRef& make);
   Result<void> readCell(const ir::Binding& binding, const ir::ReadRef& read);
   Result<void> writeCell(const ir::Binding& binding, const ir::WriteRef& write);

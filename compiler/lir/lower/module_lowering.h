@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/free_variables.h"
 #include "compiler/ir/ir.h"
 #include "compiler/lir/lir.h"
 #include "compiler/lir/lower/kernel_table.h"
@@ -53,6 +54,10 @@ class ModuleLowering {
   /// A closure without captures that calls it.
   FunctionIndex wrapperOf(ir::GlobalId id);
   FunctionIndex closureFunction(ClosureSource closure, std::vector<Kind> captures);
+  /// Of the local functions of a function; found once.
+  const ir::FreeVariables& freeVariables(ir::GlobalId id) {
+    return free_.try_emplace(id.value(), source.function(id)).first->second;
+  }
 
   ir::Module& source;
   Module& module;
@@ -69,6 +74,7 @@ class ModuleLowering {
 
   std::deque<PendingFunction> pending_;
   std::unordered_map<uint32_t, FunctionIndex> functions_, wrappers_;
+  std::unordered_map<uint32_t, ir::FreeVariables> free_;  // by function
 };
 
 }  // namespace baton::lir

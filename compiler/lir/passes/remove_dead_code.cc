@@ -26,7 +26,8 @@ class DeadCode {
         flow_(function),
         sites_(function.registers.size()),
         writers_(function.registers.size()),
-        isNeeded_(function.registers.size()) {}
+        isNeeded_(function.registers.size()),
+        seen_(function.blocks.size()) {}
 
   void run() {
     findSites();
@@ -34,13 +35,12 @@ class DeadCode {
     while (!work_.empty()) {
       const Register reg = work_.back();
       work_.pop_back();
-      for (const Site& writer : writers_[reg.value()])
-        needOperands(function_.block(writer.block).instructions[writer.instruction]);
+      for (const Site& writer : writers_[reg.value()]) needOperands(writer);
       const Site& site = sites_[reg.value()];
       if (site.instruction == Site::kParameter)
         needArguments(site);
       else
-        needOperands(function_.block(site.block).instructions[site.instruction]);
+        needOperands(site);
     }
     sweep();
   }
@@ -65,6 +65,16 @@ class DeadCode {
     if (isNeeded_[reg.value()]) return;
     isNeeded_[reg.value()] = true;
     work_.push_back(reg);
+  }
+
+  /// Once for an instruction, however many results it has.
+  void needOperands(const Site& site) {
+    std::vector<bool>& seen = seen_[site.block.value()];
+    const std::vector<Instruction>& instructions = function_.block(site.block).instructions;
+    seen.resize(instructions.size());
+    if (seen[site.instruction]) return;
+    seen[site.instruction] = true;
+    needOperands(instructions[site.instruction]);
   }
 
   void needOperands(const Instruction& instruction) {
@@ -134,6 +144,7 @@ class DeadCode {
   std::vector<Site> sites_;
   std::vector<std::vector<Site>> writers_;  // kernels that write the tensor
   std::vector<bool> isNeeded_;
+  std::vector<std::vector<bool>> seen_;  // by block and instruction: its operands are needed
   std::vector<Register> work_;
 };
 

@@ -53,6 +53,29 @@ TEST_CASE("ranges follow from constraints") {
   CHECK(knowledge.canonical(max(n(), c(1))) == n());
 }
 
+TEST_CASE("what was assumed is taken back, what was declared stays") {
+  DimKnowledge knowledge = extents();
+  given(knowledge, n(), Relation::Ge, c(2));
+  const DimKnowledge::Mark mark = knowledge.mark();
+  given(knowledge, m(), Relation::Eq, n() + c(1));
+  given(knowledge, n(), Relation::Le, c(9));
+  given(knowledge, n() + k(), Relation::Le, c(20));
+  knowledge.declare(DimSymbol(7), {1, 5});
+  CHECK(knowledge.canonical(m()) == n() + c(1));
+  CHECK(knowledge.rangeOf(k()) == DimRange{0, 18});
+  knowledge.rollback(mark);
+  CHECK(knowledge.canonical(m()) == m());
+  CHECK(knowledge.rangeOf(n()) == DimRange{2, INT64_MAX});
+  CHECK(knowledge.rangeOf(k()) == DimRange{0, INT64_MAX});
+  CHECK(knowledge.rangeOf(DimExpr::symbol(DimSymbol(7))) == DimRange{1, 5});
+  CHECK(knowledge.decide(n() + k(), Relation::Le, c(20)) == Truth::Unknown);
+  given(knowledge, m(), Relation::Eq, n());
+  CHECK(knowledge.decide(m(), Relation::Ge, c(2)) == Truth::True);
+  // A contradiction changes nothing, though parts of it could be taken in.
+  CHECK(!knowledge.assume({max(n(), m()), Relation::Lt, c(1)}).has_value());
+  CHECK(knowledge.rangeOf(n()) == DimRange{2, INT64_MAX});
+}
+
 TEST_CASE("equalities are substituted") {
   DimKnowledge knowledge = extents();
   given(knowledge, m(), Relation::Eq, n());

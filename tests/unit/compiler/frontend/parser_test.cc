@@ -218,10 +218,10 @@ TEST_CASE("length is no obstacle and depth is bounded") {
     return "def @main() { " + std::string(static_cast<size_t>(depth), '(') + "1" +
            std::string(static_cast<size_t>(depth), ')') + " }";
   };
-  CHECK(parse(nested(450)).ok());
-  CHECK(parse(nested(100000)).messages().find("nested deeper than 500 levels") != std::string::npos);
+  CHECK(parse(nested(2100)).ok());
+  CHECK(parse(nested(100000)).messages().find("nested deeper than 2200 levels") != std::string::npos);
   std::string type = "def @main(%x: " + std::string(100000, '(') + ") { 1 }";
-  CHECK(parse(type).messages().find("nested deeper than 500 levels") != std::string::npos);
+  CHECK(parse(type).messages().find("nested deeper than 2200 levels") != std::string::npos);
   std::string list = "def @main() { sum(1, axis=" + std::string(100000, '[');
   CHECK(!parse(list).ok());
   std::string braces = "def @main() { " + std::string(100000, '{');

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "compiler/ir/free_variables.h"
 #include "tests/unit/compiler/program.h"
 
 namespace baton {
@@ -46,9 +47,43 @@ TEST_CASE("free variables come in order of first use, bound ones do not count") 
   REQUIRE(program.messages() == "");
   const ir::Function& main = program.function("main");
   const auto& lambda = std::get<ir::Lambda>(main.block(main.body).bindings[0].rhs);
-  std::vector<std::string> names;
-  for (ir::VarId var : ir::freeVariables(main, lambda)) names.push_back(main.var(var).name);
-  CHECK(names == std::vector<std::string>{"c", "f", "a"});
+  const auto& inner = std::get<ir::Lambda>(main.block(lambda.body).bindings[1].rhs);
+  const ir::FreeVariables free(main);
+  auto namesOf = [&](const ir::Lambda& function) {
+    std::vector<std::string> names;
+    for (ir::VarId var : free.of(function)) names.push_back(main.var(var).name);
+    return names;
+  };
+  CHECK(namesOf(lambda) == std::vector<std::string>{"c", "f", "a"});
+  CHECK(namesOf(inner) == std::vector<std::string>{"f", "y", "a"});
+}
+
+TEST_CASE("a walk goes on where it was interrupted") {
+  testing::Program program = testing::parse(
+      "def @main(%b: bool) {\n"
+      "  let %r = if (%b) { let %x = 1 + 2; %x } else { 4 };\n"
+      "  let %y = %r + 1;\n"
+      "  %y\n"
+      "}");
+  REQUIRE(program.messages() == "");
+  const ir::Function& main = program.function("main");
+  std::string trace;
+  ir::Walker* walker = nullptr;
+  ir::WalkCallbacks callbacks;
+  bool isSecond = false;
+  callbacks.enterBinding = [&](ir::BlockId block, size_t index) {
+    trace += main.var(main.block(block).bindings[index].var).name;
+    isSecond = !isSecond;
+    if (isSecond) walker->pause();
+    return !isSecond;
+  };
+  callbacks.leaveBinding = [&](ir::BlockId, size_t) { trace += ';'; };
+  ir::Walker walk(main, main.body, callbacks);
+  walker = &walk;
+  size_t pauses = 0;
+  while (!walk.run()) ++pauses;
+  CHECK(pauses == 3);
+  CHECK(trace == "rrxx;;yy;");
 }
 
 }  // namespace

@@ -37,6 +37,23 @@ TEST_CASE("extents follow symbols through operators") {
         "Tensor[(n, 0), float32]");
 }
 
+TEST_CASE("an extent that was broadcast with another stays as it is when it meets it again") {
+  const std::string params = "def @main(%x: Tensor[(n,), float32], %y: Tensor[(m,), float32]) { ";
+  const std::string once = resultOf(params + "%x + %y }");
+  CHECK(once == "Tensor[(min(n, min(m, 1))*max(n, m),), float32]");
+  CHECK(resultOf(params + "%x + %y + %y + %x + %y }") == once);
+  CHECK(resultOf(params + "(%x + %y) + (%y + %x) }") == once);
+  std::string chain = "def @main(%x: Tensor[(?,), float32], %y: Tensor[(?,), float32]) {\n";
+  for (int i = 0; i < 300; ++i) chain += "  let %x = %x + %y;\n";
+  CHECK(checksOf(chain + "  %x }").size() == 2);
+}
+
+TEST_CASE("local functions that are called one after the other are typed in few rounds") {
+  std::string text = "def @main(%x: Tensor[(n,), float32]) {\n";
+  for (int i = 0; i < 3000; ++i) text += "  let %f = fn (%a) { %a * %x };\n  let %x = %f(%x);\n";
+  CHECK(resultOf(text + "  %x }") == "Tensor[(n,), float32]");
+}
+
 TEST_CASE("shapes as values keep their symbols") {
   CHECK(resultOf("def @main(%x: Tensor[(n, m, 4), float32]) {\n"
                  "  let %n = take(shape_of(%x, dtype=\"int64\"), 0);\n"

@@ -113,6 +113,19 @@ TEST_CASE("a function may call itself with other types, but not with ever larger
         Messages{"3:29: @f calls itself, directly or not, with ever more types"});
 }
 
+TEST_CASE("a function may be used with any number of types") {
+  std::string text = "def @second[A, B](%a: A, %b: B) -> B { %b }\n";
+  std::string body = "def @main(%x: int32) {\n";
+  for (int i = 0; i < 600; ++i) {
+    const std::string n = std::to_string(i);
+    text += "type U" + n + " { U" + n + "(int32) }\n";
+    body += "  let %x = @second(U" + n + "(%x), %x);\n";
+  }
+  Program program = type(text + body + "  %x\n}");
+  REQUIRE(program.messages() == "");
+  CHECK(program.module.functions.size() == 601);
+}
+
 TEST_CASE("the result of a polymorphic function need not be declared") {
   CHECK(resultOf("def @main(%x: int32) { @twice(fn (%a) { %a + 1 }, %x) }\n"
                  "def @twice[A](%f: fn (A) -> A, %x: A) { %f(%f(%x)) }") == "int32");
@@ -198,6 +211,19 @@ TEST_CASE("matches cover every case") {
                  "3:83: clause is never reached: earlier ones cover it"});
   CHECK(messagesOf(types + "def @main() { match (()) { () => 1 } }") == Messages{});
   CHECK(messagesOf(types + "def @main() { match ((1,)) { (%x,) => %x } }") == Messages{});
+}
+
+TEST_CASE("constructors that no clause mentions are one case") {
+  std::string text = "type T { ";
+  for (int i = 0; i < 400; ++i) text += "C" + std::to_string(i) + "(int32), ";
+  text += "}\ndef @main(%a: T, %b: T) { match ((%a, %b)) { ";
+  for (int i = 0; i < 400; ++i)
+    text += "(C" + std::to_string(i) + "(_), C" + std::to_string(i == 0 ? 1 : i) + "(_)) => 1, ";
+  CHECK(messagesOf(text + "(_, _) => 2 } }") == Messages{});
+  CHECK(messagesOf(text + "(C0(_), _) => 2, (C2(_), C5(_)) => 3 } }") ==
+        Messages{
+            "2:27: match does not cover every case: missing (C1(_), C0(_)), (C1(_), C2(_)), (C1(_), C3(_)), "
+            "(C1(_), C4(_)), (C1(_), C5(_)) and 159195 more"});
 }
 
 TEST_CASE("a match with too many cases is refused in time") {

@@ -1,0 +1,18 @@
+// Walks over what a type holds, without recursion and past what holds nothing of interest.
+#pragma once
+
+#include <functional>
+
+#include "compiler/ir/type.h"
+
+namespace baton::ir {
+
+/// Calls `f(tensorType)` for each tensor with extents that a value of the type consists of, in
+/// order; data, functions and cells are skipped.
+void forEachOwnTensor(TypeRef type, const std::function<void(TypeRef)>& f);
+
+/// Symbols anywhere in the type, inside data and function types too; `?` is none. What is shared
+/// in the type is looked at once.
+void forEachSymbol(TypeRef type, const std::function<void(DimSymbol)>& f);
+
+}  // namespace baton::ir

@@ -1,0 +1,92 @@
+"""Programs of the sizes that the compiler promises to take, on a stack of 8 MiB: compiled, run, and
+printed at every stage. Needs BATON_BIN, the folder of the commands, in the environment."""
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from programs import SHAPES  # noqa: E402
+
+BIN = pathlib.Path(os.environ["BATON_BIN"])
+
+# Shape, size, levels.
+SIZES = [
+    ("scalars", 50000, (0, 3)),
+    ("tensors", 50000, (3,)),
+    ("unknown_extents", 2000, (3,)),
+    ("nested_ifs", 2000, (0, 3)),
+    ("nested_conditions", 2000, (0, 3)),
+    ("nested_matches", 2000, (0, 3)),
+    ("nested_blocks", 2000, (3,)),
+    ("nested_functions", 1000, (0, 3)),
+    ("constructors", 1000, (0, 3)),
+    ("constructor_pairs", 1000, (3,)),
+    ("functions", 10000, (0, 3)),
+    ("function_chain", 10000, (0, 3)),
+    ("types", 1000, (3,)),
+    ("sum_expression", 50000, (3,)),
+    ("parameters", 2000, (3,)),
+    ("tuples", 5000, (3,)),
+    ("closures", 10000, (3,)),
+    ("closure_chain", 2000, (3,)),
+    ("deep_tuples", 2000, (3,)),
+    ("deep_options", 2000, (3,)),
+    ("instances", 1000, (3,)),
+]
+
+
+class DepthTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.work = pathlib.Path(self.directory.name)
+
+    def command(self, *arguments):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, 8 << 20))
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("VM_")}
+        result = subprocess.run([str(BIN / arguments[0]), *map(str, arguments[1:])], cwd=self.work, env=environment,
+                                capture_output=True, text=True, preexec_fn=limit, timeout=300)
+        self.assertEqual(result.returncode, 0, f"{' '.join(map(str, arguments))[:300]}\n{result.stderr[-2000:]}")
+        return result.stdout
+
+    def compile_and_run(self, program, *options):
+        (self.work / "program.relay").write_text(program.text)
+        self.command("vm-compile", "program.relay", "--no-native-code", "--portable", *options)
+        values = []
+        for name, list_ in (("--input", program.inputs), ("--expect", program.results)):
+            for value in list_:
+                values += [name, value]
+        self.command("vm-run", "program.vmexe", *values)
+
+    def test_sizes(self):
+        for shape, size, levels in SIZES:
+            for level in levels:
+                with self.subTest(shape=shape, size=size, level=level):
+                    self.compile_and_run(SHAPES[shape](size), f"-O{level}")
+
+    def test_verified_after_every_pass(self):
+        for shape in SHAPES:
+            with self.subTest(shape=shape):
+                self.compile_and_run(SHAPES[shape](120), "--verify-each")
+
+    def test_printed_and_read_again(self):
+        for shape, size in (("scalars", 20000), ("nested_ifs", 2000), ("nested_matches", 2000), ("constructors", 1000),
+                            ("function_chain", 5000), ("deep_tuples", 300), ("closures", 2000)):
+            with self.subTest(shape=shape):
+                program = SHAPES[shape](size)
+                (self.work / "program.relay").write_text(program.text)
+                for stage in ("types", "lowered", "lir", "vmasm"):
+                    self.assertNotEqual(self.command("vm-compile", "program.relay", "--emit", stage, "-O1",
+                                                     "--no-native-code", "--portable"), "")
+                text = self.command("vm-compile", "program.relay", "--emit", "ir")
+                program.text = text
+                self.compile_and_run(program, "-O1")
+                self.assertEqual(self.command("vm-compile", "program.relay", "--emit", "ir"), text)
+
+
+if __name__ == "__main__":
+    unittest.main()

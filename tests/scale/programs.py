@@ -1,0 +1,528 @@
+"""Programs of a given size, by shape: text, inputs and the results they must have.
+
+Each shape is a function of its size that gives a Program. `python3 programs.py SHAPE SIZE` writes
+the text to standard output, so that a shape can be looked at or profiled by hand."""
+import dataclasses
+import sys
+
+
+@dataclasses.dataclass
+class Program:
+    text: str
+    inputs: list  # values for vm-run --input
+    results: list  # values for vm-run --expect
+    entry: str = "main"
+
+
+def wrap(value):
+    """As int64 does."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+SHAPES = {}
+
+
+def shape(function):
+    SHAPES[function.__name__] = function
+    return function
+
+
+@shape
+def scalars(n):
+    """A chain of additions of scalars."""
+    lines = ["  let %x0 = %a + %b;", "  let %x1 = %x0 + %a;"]
+    x, y = 3 + 4, 3 + 4 + 3
+    for i in range(2, n):
+        lines.append(f"  let %x{i} = %x{i - 1} + %x{i - 2};")
+        x, y = y, wrap(x + y)
+    lines.append(f"  %x{max(n, 2) - 1}")
+    return Program("def @main(%a: int64, %b: int64) -> int64 {\n" + "\n".join(lines) + "\n}\n",
+                   ["i64=3", "i64=4"], [f"i64={y}"])
+
+
+@shape
+def tensors(n):
+    """A chain of operators on tensors of a named extent: fused, in groups of limited size."""
+    lines = ["  let %x0 = %x + %y;"] + [f"  let %x{i} = %x{i - 1} + %y;" for i in range(1, n)]
+    text = "def @main(%x: Tensor[(n,), int64], %y: Tensor[(n,), int64]) {\n" + "\n".join(lines) + f"\n  %x{n - 1}\n}}\n"
+    return Program(text, ["2xi64=1 2", "2xi64=1 -1"], [f"2xi64={1 + n} {2 - n}"])
+
+
+@shape
+def unknown_extents(n):
+    """A chain of operators on tensors with `?` extents, each checked."""
+    lines = ["  let %x0 = %x + %y;"] + [f"  let %x{i} = %x{i - 1} + %y;" for i in range(1, n)]
+    text = "def @main(%x: Tensor[(?,), int64], %y: Tensor[(?,), int64]) {\n" + "\n".join(lines) + f"\n  %x{n - 1}\n}}\n"
+    return Program(text, ["2xi64=1 2", "2xi64=1 -1"], [f"2xi64={1 + n} {2 - n}"])
+
+
+@shape
+def reshapes(n):
+    """Extents that are computed from extents: reshapes there and back, through shape_of."""
+    lines = []
+    last = "%x"
+    for i in range(n // 4):
+        lines.append(f"  let %s{i} = shape_of({last});")
+        lines.append(f"  let %r{i} = reshape({last}, newshape=[-1]);")
+        lines.append(f"  let %q{i} = reshape(%r{i}, %s{i});")
+        lines.append(f"  let %x{i} = %q{i} + %x;")
+        last = f"%x{i}"
+    text = "def @main(%x: Tensor[(n, m), int64]) {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    k = n // 4 + 1
+    return Program(text, ["1x2xi64=1 2"], [f"1x2xi64={k} {2 * k}"])
+
+
+@shape
+def wide_scalars(n):
+    """Many independent values, all alive at once."""
+    lines = [f"  let %x{i} = %a + {i}i64;" for i in range(n)]
+    lines.append("  let %s0 = %x0;")
+    lines += [f"  let %s{i} = %s{i - 1} + %x{i};" for i in range(1, n)]
+    text = "def @main(%a: int64) {\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    return Program(text, ["i64=3"], [f"i64={3 * n + n * (n - 1) // 2}"])
+
+
+@shape
+def wide_tensors(n):
+    """Many independent tensors that one chain adds up, a hundred at a time."""
+    lines = []
+    last, total = "%x", 1
+    for i in range(0, n, 200):
+        block = range(i, min(i + 100, n))
+        lines += [f"  let %y{k} = %x * {k % 7}i64;" for k in block]
+        for k in block:
+            lines.append(f"  let %s{k} = {last} + %y{k};")
+            last, total = f"%s{k}", total + k % 7
+    text = "def @main(%x: Tensor[(n,), int64]) {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    return Program(text, ["2xi64=1 -2"], [f"2xi64={total} {-2 * total}"])
+
+
+@shape
+def function_chain(n):
+    """A function that calls a function that calls a function..."""
+    text = ["def @f0(%x: int64) -> int64 { %x + 1i64 }"]
+    text += [f"def @f{i}(%x: int64) -> int64 {{ @f{i - 1}(%x * 3i64) + {i}i64 }}" for i in range(1, n)]
+    text.append(f"def @main(%x: int64) -> int64 {{ @f{n - 1}(%x) }}")
+    value, add = 5, 0
+    for i in range(n - 1, 0, -1):
+        value, add = wrap(value * 3), wrap(add + i)
+    return Program("\n".join(text) + "\n", ["i64=5"], [f"i64={wrap(value + 1 + add)}"])
+
+
+@shape
+def tensor_function_chain(n):
+    """The same with tensors, whose extents each function names for itself."""
+    text = ["def @f0(%x: Tensor[(n,), int64], %y: Tensor[(n,), int64]) { %x + %y }"]
+    text += [f"def @f{i}(%x: Tensor[(n,), int64], %y: Tensor[(n,), int64]) {{ @f{i - 1}(%x + %y, %y) - %x }}"
+             for i in range(1, n)]
+    text.append(f"def @main(%x: Tensor[(n,), int64]) {{ @f{n - 1}(%x, %x) }}")
+    # f0(x, y) = x + y, fi(x, y) = f(i-1)(x + y, y) - x: of (k, 1) as a number.
+    value, k = 0, 1
+    for i in range(n - 1, 0, -1):
+        value, k = value - k, k + 1
+    value += k + 1
+    return Program("\n".join(text) + "\n", ["2xi64=1 2"], [f"2xi64={value} {2 * value}"])
+
+
+@shape
+def functions(n):
+    """Many small functions that main calls once each."""
+    text = [f"def @f{i}(%x: int64) -> int64 {{ let %y = %x * 3i64; %y - {i}i64 }}" for i in range(n)]
+    lines = ["  let %x0 = @f0(%x);"] + [f"  let %x{i} = @f{i}(%x{i - 1});" for i in range(1, n)]
+    text.append("def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %x{n - 1}\n}}")
+    value = 5
+    for i in range(n):
+        value = wrap(value * 3 - i)
+    return Program("\n".join(text) + "\n", ["i64=5"], [f"i64={value}"])
+
+
+@shape
+def shared_functions(n):
+    """Functions that are too large to copy, each called by the two that follow; a tenth of the size."""
+    count = max(n // 10, 3)
+    text = []
+    for i in range(count):
+        body = ["  let %y0 = %x + 1i64;"] + [f"  let %y{k} = %y{k - 1} * %x;" for k in range(1, 30)]
+        calls = f"@f{i - 1}(%y29) + @f{i - 2}(%x)" if i >= 2 else "%y29"
+        if i >= 2:  # only one of the two runs
+            calls = f"if (%x < 0i64) {{ @f{i - 2}(%x) }} else {{ @f{i - 1}(%y29) }}"
+        text.append(f"def @f{i}(%x: int64) -> int64 {{\n" + "\n".join(body) + f"\n  {calls}\n}}")
+    text.append(f"def @main(%x: int64) -> int64 {{ @f{count - 1}(%x) }}")
+    value, i = 3, count - 1
+    while True:
+        y = wrap(value + 1)
+        for _ in range(29):
+            y = wrap(y * value)
+        if i < 2:
+            break
+        i, value = (i - 2, value) if value < 0 else (i - 1, y)
+    return Program("\n".join(text) + "\n", ["i64=3"], [f"i64={y}"])
+
+
+@shape
+def nested_ifs(n):
+    """Branches inside branches."""
+    lines = [f"if (%x < {i}i64) {{ %x * {i}i64 }} else {{" for i in range(n)]
+    text = "def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + "\n%x\n" + "}" * n + "\n}\n"
+    return Program(text, [f"i64={n // 2}"], [f"i64={(n // 2) * (n // 2 + 1)}" if n // 2 + 1 < n else f"i64={n // 2}"])
+
+
+@shape
+def nested_conditions(n):
+    """Branches inside branches whose values are used: no tails."""
+    lines = []
+    for i in range(n):
+        lines.append(f"let %y{i} = if (%x < {i}i64) {{ %x }} else {{")
+    close = []
+    for i in reversed(range(n)):
+        close.append(f"}}; %y{i} + 1i64")
+    text = "def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + "\n%x\n" + "\n".join(close) + "\n}\n"
+    depth = min(n, n // 2 + 2)
+    return Program(text, [f"i64={n // 2}"], [f"i64={n // 2 + depth}"])
+
+
+@shape
+def nested_blocks(n):
+    """Blocks inside blocks."""
+    lines = [f"let %y{i} = {{" for i in range(n)]
+    close = [f"}}; %y{i} + %x" for i in reversed(range(n))]
+    text = "def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + "\n%x\n" + "\n".join(close) + "\n}\n"
+    return Program(text, ["i64=3"], [f"i64={3 * (n + 1)}"])
+
+
+@shape
+def nested_matches(n):
+    """Matches inside matches, each of a field of the one around it."""
+    lines = [f"match (%l{i}) {{ Nil => {i}i64, Cons(%x{i}, %l{i + 1}) => {{" for i in range(n)]
+    text = ("type L { Nil, Cons(int64, L) }\ndef @main(%l0: L) -> int64 {\n" + "\n".join(lines) + f"\n%x{n - 1}\n" +
+            "} }" * n + "\n}\n")
+    return Program(text, ["Cons(i64=7, Nil)"], ["i64=1" if n > 1 else "i64=7"])
+
+
+@shape
+def nested_functions(n):
+    """Local functions inside local functions, each capturing from all around it."""
+    lines = [f"let %f{i} = fn (%x{i}: int64) -> int64 {{" for i in range(n)]
+    close = []
+    for i in reversed(range(n)):
+        close.append(f"%x{i} + %a }}; %f{i}(%x{i - 1} + {i}i64)" if i > 0 else "%x0 + %a }; %f0(%a)")
+    # The value of fi(x) is what its last expression says: calls of f(i+1), then x + a is not reached.
+    close = []
+    for i in reversed(range(n)):
+        inner = f"%x{i} + %a" if i == n - 1 else f"%f{i + 1}(%x{i} + 1i64)"
+        close.append(f"{inner} }};")
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + "\n" + "\n".join(close) + "\n%f0(%a)\n}\n"
+    return Program(text, ["i64=3"], [f"i64={3 + (n - 1) + 3}"])
+
+
+@shape
+def ifs(n):
+    """Branches one after the other."""
+    lines = []
+    last, value = "%x", 5
+    for i in range(n):
+        lines.append(f"  let %x{i} = if ({last} < {i}i64) {{ {last} * 3i64 }} else {{ {last} - 1i64 }};")
+        last = f"%x{i}"
+        value = wrap(value * 3) if value < i else wrap(value - 1)
+    text = "def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    return Program(text, ["i64=5"], [f"i64={value}"])
+
+
+@shape
+def matches(n):
+    """Matches one after the other, of values that are not known."""
+    lines = []
+    for i in range(n):
+        before = f"%o{i - 1}" if i > 0 else "%o"
+        lines.append(f"  let %o{i} = match ({before}) {{ None => Some({i}i64), Some(%v{i}) => if (%v{i} > 0i64) "
+                     f"{{ Some(%v{i} - 3i64) }} else {{ None }} }};")
+    text = ("type O { None, Some(int64) }\ndef @main(%o: O) -> int64 {\n" + "\n".join(lines) +
+            f"\n  match (%o{n - 1}) {{ None => -1i64, Some(%v) => %v }}\n}}\n")
+    value = 5
+    for i in range(n):
+        value = i if value is None else value - 3 if value > 0 else None
+    return Program(text, ["Some(i64=5)"], [f"i64={-1 if value is None else value}"])
+
+
+@shape
+def constructors(n):
+    """A data type with many constructors, all made and all matched."""
+    text = "type T {\n" + "\n".join(f"  C{i}(int64)," for i in range(n)) + "\n}\n"
+    text += "def @value(%t: T) -> int64 {\n  match (%t) {\n"
+    text += "\n".join(f"    C{i}(%x) => %x * {i}i64," for i in range(n)) + "\n  }\n}\n"
+    text += "def @next(%t: T) -> T {\n  match (%t) {\n"
+    text += "\n".join(f"    C{i}(%x) => C{(i + 1) % n}(%x + 1i64)," for i in range(n)) + "\n  }\n}\n"
+    text += "def @main(%t: T) -> int64 { @value(@next(@next(%t))) }\n"
+    k = n // 2
+    return Program(text, [f"C{k}(i64=5)"], [f"i64={7 * ((k + 2) % n)}"])
+
+
+@shape
+def constructor_pairs(n):
+    """Clauses of two constructors at a time, with a default."""
+    text = "type T {\n" + "\n".join(f"  C{i}(int64)," for i in range(n)) + "\n}\n"
+    text += "def @main(%a: T, %b: T) -> int64 {\n  match ((%a, %b)) {\n"
+    text += "\n".join(f"    (C{i}(%x), C{(i * 7 + 1) % n}(%y)) => %x * %y + {i}i64," for i in range(n))
+    text += "\n    (_, _) => -1i64,\n  }\n}\n"
+    k = n // 2
+    return Program(text, [f"C{k}(i64=5)", f"C{(k * 7 + 1) % n}(i64=6)"], [f"i64={30 + k}"])
+
+
+@shape
+def types(n):
+    """Many data types, each with a function over it."""
+    text = ["type T0 { A0(int64), B0 }"] + [f"type T{i} {{ A{i}(int64, T{i - 1}), B{i} }}" for i in range(1, n)]
+    text.append("def @f0(%t: T0) -> int64 { match (%t) { A0(%x) => %x, B0 => 0i64 } }")
+    text += [f"def @f{i}(%t: T{i}) -> int64 {{ match (%t) {{ A{i}(%x, %rest) => @f{i - 1}(%rest) + %x, B{i} => {i}i64 }} }}"
+             for i in range(1, n)]
+    text.append(f"def @main(%t: T{n - 1}) -> int64 {{ @f{n - 1}(%t) }}")
+    return Program("\n".join(text) + "\n", [f"A{n - 1}(i64=7, B{n - 2})" if n > 1 else "A0(i64=7)"],
+                   [f"i64={7 + n - 2}" if n > 2 else f"i64=7"])
+
+
+@shape
+def sum_expression(n):
+    """One long expression of tensors."""
+    text = "def @main(%x: Tensor[(n,), int64]) {\n  %x" + " + %x" * (n - 1) + "\n}\n"
+    return Program(text, ["2xi64=1 -2"], [f"2xi64={n} {-2 * n}"])
+
+
+@shape
+def scalar_expression(n):
+    """One long expression of scalars."""
+    text = "def @main(%x: int64) {\n  %x" + " + %x" * (n - 1) + "\n}\n"
+    return Program(text, ["i64=-2"], [f"i64={-2 * n}"])
+
+
+@shape
+def parameters(n):
+    """Many parameters, each with a symbol of its own."""
+    params = ", ".join(f"%p{i}: Tensor[(d{i},), int64]" for i in range(n))
+    lines = ["  let %s0 = sum(%p0);"] + [f"  let %s{i} = %s{i - 1} + sum(%p{i});" for i in range(1, n)]
+    text = f"def @main({params}) {{\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    return Program(text, [f"{1 + i % 3}xi64={' '.join('2' for _ in range(1 + i % 3))}" for i in range(n)],
+                   [f"i64={sum(2 * (1 + i % 3) for i in range(n))}"])
+
+
+@shape
+def tuples(n):
+    """A large tuple, made, passed and taken apart."""
+    lines = [f"  let %x{i} = %a + {i}i64;" for i in range(n)]
+    lines.append("  let %t = (" + ", ".join(f"%x{i}" for i in range(n)) + ",);")
+    lines.append("  let %u = if (%a < 0i64) { %t } else { (" + ", ".join(f"%t.{n - 1 - i}" for i in range(n)) + ",) };")
+    lines.append("  let %s0 = %u.0;")
+    lines += [f"  let %s{i} = %s{i - 1} - %u.{i};" for i in range(1, n)]
+    text = "def @main(%a: int64) {\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    values = [4 + i for i in reversed(range(n))]
+    return Program(text, ["i64=4"], [f"i64={values[0] - sum(values[1:])}"])
+
+
+@shape
+def tuple_results(n):
+    """A function with a large tuple as its result."""
+    elements = ", ".join(f"%x + {i}i64" for i in range(n))
+    lines = ["  let %s0 = %t.0;"] + [f"  let %s{i} = %s{i - 1} - %t.{i};" for i in range(1, n)]
+    text = (f"def @make(%x: int64) {{\n  ({elements},)\n}}\n"
+            f"def @pick(%c: bool, %x: int64) {{ if (%c) {{ @make(%x) }} else {{ @make(%x + 1i64) }} }}\n"
+            "def @main(%c: bool, %a: int64) {\n  let %t = @pick(%c, %a);\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n")
+    values = [4 + i for i in range(n)]
+    return Program(text, ["bool=true", "i64=4"], [f"i64={values[0] - sum(values[1:])}"])
+
+
+@shape
+def closures(n):
+    """Many local functions, called where they stand."""
+    lines = []
+    last, value = "%a", 3
+    for i in range(n // 2):
+        lines.append(f"  let %f{i} = fn (%x: int64) -> int64 {{ %x * 3i64 + {last} }};")
+        lines.append(f"  let %y{i} = %f{i}({last}) + %f{i}(%a);")
+        value = wrap(wrap(value * 3 + value) + wrap(9 + value))
+        last = f"%y{i}"
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    return Program(text, ["i64=3"], [f"i64={value}"])
+
+
+@shape
+def closure_values(n):
+    """Many closures that are stored in a list before they are called."""
+    lines = ["  let %l0 = Nil;"]
+    for i in range(n):
+        lines.append(f"  let %y{i} = %a + {i}i64;")
+        lines.append(f"  let %f{i} = fn (%x: int64) -> int64 {{ %x * 3i64 + %y{i} }};")
+        lines.append(f"  let %l{i + 1} = Cons(%f{i}, %l{i});")
+    text = ("type L { Nil, Cons(fn(int64) -> int64, L) }\n"
+            "def @run(%l: L, %x: int64) -> int64 { match (%l) { Nil => %x, Cons(%f, %r) => @run(%r, %f(%x)) } }\n"
+            "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  @run(%l{n}, %a)\n}}\n")
+    value = 3
+    for i in reversed(range(n)):
+        value = wrap(value * 3 + 3 + i)
+    return Program(text, ["i64=3"], [f"i64={value}"])
+
+
+@shape
+def closure_chain(n):
+    """Closures that capture the closure before them."""
+    lines = ["  let %f0 = fn (%x: int64) -> int64 { %x + %a };"]
+    lines += [f"  let %f{i} = fn (%x: int64) -> int64 {{ %f{i - 1}(%x) + {i}i64 }};" for i in range(1, n)]
+    text = ("type B { Box(fn(int64) -> int64) }\n"
+            "def @open(%b: B, %n: int64) -> int64 { match (%b) { Box(%f) => if (%n > 0i64) { @open(%b, %n - 1i64) } "
+            "else { %f(%n) } } }\n"
+            "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  @open(Box(%f{n - 1}), %a)\n}}\n")
+    return Program(text, ["i64=3"], [f"i64={3 + n * (n - 1) // 2}"])
+
+
+@shape
+def local_loops(n):
+    """Many local recursive functions, one after the other."""
+    lines = []
+    last, value = "%a", 3
+    for i in range(n // 4):
+        lines.append(f"  let %f{i} = fn (%k: int64, %x: int64) -> int64 {{ if (%k < 1i64) {{ %x }} else "
+                     f"{{ %f{i}(%k - 1i64, %x * 3i64 + {last}) }} }};")
+        lines.append(f"  let %y{i} = %f{i}(2i64, {i}i64);")
+        x = i
+        for _ in range(2):
+            x = wrap(x * 3 + value)
+        value = x
+        last = f"%y{i}"
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    return Program(text, ["i64=3"], [f"i64={value}"])
+
+
+@shape
+def deep_tuples(n):
+    """Tuples in tuples in tuples."""
+    lines = ["  let %t0 = (%a, %a);"] + [f"  let %t{i} = (%t{i - 1}, %a);" for i in range(1, n)]
+    lines.append(f"  let %u{n - 1} = if (%a < 0i64) {{ %t{n - 1} }} else {{ %t{n - 1} }};")
+    lines += [f"  let %u{i - 1} = %u{i}.0;" for i in reversed(range(1, n))]
+    text = "def @main(%a: int64) {\n" + "\n".join(lines) + "\n  %u0.0 + %u0.1\n}\n"
+    return Program(text, ["i64=4"], ["i64=8"])
+
+
+@shape
+def deep_options(n):
+    """Data of data of data: a type argument as deep as the program is long."""
+    lines = ["  let %o0 = Some(%a);"] + [f"  let %o{i} = Some(%o{i - 1});" for i in range(1, n)]
+    text = ("type O[A] { None, Some(A) }\ndef @main(%a: int64) -> bool {\n" + "\n".join(lines) +
+            f"\n  match (%o{n - 1}) {{ None => False, Some(_) => True }}\n}}\n")
+    return Program(text, ["i64=4"], ["bool=true"])
+
+
+@shape
+def long_list(n):
+    """A list that is written out."""
+    lines = ["  let %l0 = Nil;"] + [f"  let %l{i} = Cons(%a + {i}i64, %l{i - 1});" for i in range(1, n + 1)]
+    text = ("type L { Nil, Cons(int64, L) }\n"
+            "def @sum(%l: L, %x: int64) -> int64 { match (%l) { Nil => %x, Cons(%y, %r) => @sum(%r, %x + %y) } }\n"
+            "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  @sum(%l{n}, 0i64)\n}}\n")
+    return Program(text, ["i64=3"], [f"i64={3 * n + n * (n + 1) // 2}"])
+
+
+@shape
+def constants(n):
+    """Many constants with values of their own."""
+    lines = ["  let %x0 = %a;"]
+    value = 3
+    for i in range(1, n + 1):
+        lines.append(f"  let %x{i} = %x{i - 1} * {1000 + i}i64;")
+        value = wrap(value * (1000 + i))
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %x{n}\n}}\n"
+    return Program(text, ["i64=3"], [f"i64={value}"])
+
+
+@shape
+def folded(n):
+    """Constants only: all of it is computed while compiling."""
+    lines = ["  let %x0 = 3i64;"]
+    value = 3
+    for i in range(1, n + 1):
+        lines.append(f"  let %x{i} = %x{i - 1} * {1000 + i}i64;")
+        value = wrap(value * (1000 + i))
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %x{n} + %a\n}}\n"
+    return Program(text, ["i64=3"], [f"i64={wrap(value + 3)}"])
+
+
+@shape
+def aliases(n):
+    """Names for names."""
+    lines = ["  let %x0 = %a;"] + [f"  let %x{i} = %x{i - 1};" for i in range(1, n)]
+    text = "def @main(%a: Tensor[(?,), int64]) {\n" + "\n".join(lines) + f"\n  %x{n - 1} + %a\n}}\n"
+    return Program(text, ["2xi64=1 2"], ["2xi64=2 4"])
+
+
+@shape
+def repeats(n):
+    """The same operators again and again: one of each is left."""
+    lines = []
+    for i in range(n // 2):
+        lines.append(f"  let %x{i} = %a + %b;")
+        lines.append(f"  let %s{i} = " + (f"%s{i - 1} * %x{i};" if i > 0 else "%x0;"))
+    value = 7
+    for i in range(1, n // 2):
+        value = wrap(value * 7)
+    text = "def @main(%a: int64, %b: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %s{n // 2 - 1}\n}}\n"
+    return Program(text, ["i64=3", "i64=4"], [f"i64={value}"])
+
+
+@shape
+def dead(n):
+    """Values that nobody needs."""
+    lines = ["  let %x0 = %a;"] + [f"  let %x{i} = %x{i - 1} * %a;" for i in range(1, n)]
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + "\n  %a\n}\n"
+    return Program(text, ["i64=3"], ["i64=3"])
+
+
+@shape
+def cells(n):
+    """Writes and reads of a cell."""
+    lines = ["  let %r = ref(%a);"]
+    value = 3
+    for i in range(n // 2):
+        lines.append(f"  let %x{i} = ref_read(%r);")
+        lines.append(f"  ref_write(%r, %x{i} * 3i64 + {i}i64);")
+        value = wrap(value * 3 + i)
+    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + "\n  ref_read(%r)\n}\n"
+    return Program(text, ["i64=3"], [f"i64={value}"])
+
+
+@shape
+def instances(n):
+    """A polymorphic function at many types."""
+    text = ["type P[A, B] { P(A, B) }"]
+    text += [f"type U{i} {{ U{i}(int64) }}" for i in range(n)]
+    text.append("def @second[A, B](%p: P[A, B]) -> B { match (%p) { P(_, %b) => %b } }")
+    lines = []
+    last, value = "%a", 3
+    for i in range(n):
+        lines.append(f"  let %x{i} = @second(P(U{i}({last}), {last} + {i}i64));")
+        last, value = f"%x{i}", wrap(value + i)
+    text.append("def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}")
+    return Program("\n".join(text) + "\n", ["i64=3"], [f"i64={value}"])
+
+
+@shape
+def products(n):
+    """Matrix products, which are not fused with each other."""
+    lines = ["  let %x0 = nn.dense(%x, %w);"] + [f"  let %x{i} = nn.dense(%x{i - 1}, %w);" for i in range(1, n)]
+    text = ("def @main(%x: Tensor[(n, 2), float32], %w: Tensor[(2, 2), float32]) {\n" + "\n".join(lines) +
+            f"\n  %x{n - 1}\n}}\n")
+    return Program(text, ["1x2xf32=3 4", "2x2xf32=1 0 0 1"], ["1x2xf32=3 4"])
+
+
+@shape
+def continuations(n):
+    """Functions in continuation-passing style, each called with a function of its own."""
+    text = ["def @run(%k: fn(int64) -> int64, %x: int64) -> int64 { if (%x < 0i64) { %x } else { %k(%x + 1i64) } }"]
+    lines = []
+    last, value = "%a", 3
+    for i in range(n // 2):
+        lines.append(f"  let %y{i} = @run(fn (%x: int64) -> int64 {{ %x * 3i64 - {last} }}, {last});")
+        value = value if value < 0 else wrap(wrap((value + 1) * 3) - value)
+        last = f"%y{i}"
+    text.append("def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}")
+    return Program("\n".join(text) + "\n", ["i64=3"], [f"i64={value}"])
+
+
+if __name__ == "__main__":
+    sys.stdout.write(SHAPES[sys.argv[1]](int(sys.argv[2])).text)
