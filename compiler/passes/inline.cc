@@ -11,6 +11,7 @@
 #include "compiler/passes/call_graph.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
+#include "compiler/passes/registry.h"
 #include "compiler/passes/tail_blocks.h"
 
 namespace baton::passes {
@@ -36,8 +37,13 @@ bool definesJoin(const ir::Block& block) {
 
 class Inliner {
  public:
-  Inliner(ir::Module& module, const PassLimits& limits)
-      : module_(module), limits_(limits), graph_(module), sizes_(module.functions.size()) {}
+  Inliner(ir::Module& module, PassContext& context)
+      : module_(module),
+        context_(context),
+        maxBindings_(context.option("max-bindings")),
+        maxGrowth_(context.option("max-growth")),
+        graph_(module),
+        sizes_(module.functions.size()) {}
 
   void run() {
     for (GlobalId id : graph_.order) {
@@ -49,7 +55,7 @@ class Inliner {
  private:
   bool isWanted(GlobalId callee) const {
     if (graph_.isRecursive[callee.value()]) return false;
-    if (sizes_[callee.value()] <= limits_.maxInlineBindings) return true;
+    if (sizes_[callee.value()] <= maxBindings_) return true;
     // Nothing is left of a function whose only call this is.
     return graph_.directCalls[callee.value()] == 1 && !graph_.isValue[callee.value()] &&
            !module_.function(callee).isExported;
@@ -57,7 +63,9 @@ class Inliner {
   void inlineInto(GlobalId id);
 
   ir::Module& module_;
-  const PassLimits& limits_;
+  PassContext& context_;
+  size_t maxBindings_;
+  size_t maxGrowth_;
   CallGraph graph_;
   std::vector<size_t> sizes_;  // by function, known for callees of what is looked at
 };
@@ -72,11 +80,12 @@ void Inliner::inlineInto(GlobalId id) {
       ir::Binding& binding = bindings[i];
       const auto* call = std::get_if<ir::CallGlobal>(&binding.rhs);
       if (call == nullptr || call->callee == id || !isWanted(call->callee) ||
-          growth + sizes_[call->callee.value()] > limits_.maxInlineGrowth) {
+          growth + sizes_[call->callee.value()] > maxGrowth_) {
         done.push_back(std::move(binding));
         continue;
       }
       growth += sizes_[call->callee.value()];
+      context_.count("calls put in line");
       if (!binding.obligations.empty()) {
         const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
         done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
@@ -171,9 +180,28 @@ BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
   return body;
 }
 
+namespace {
+
 Result<void> inlineCalls(ir::Module& module, PassContext& context) {
-  Inliner(module, context.limits).run();
+  Inliner(module, context).run();
   return success();
 }
+
+constexpr PassOption kInlineOptions[] = {
+    {"max-bindings", 24, "bindings of a function that is put in line wherever it is called"},
+    {"max-growth", 4000, "bindings that this may add to one function"},
+};
+
+}  // namespace
+
+constinit const PassInfo kInlinePass{
+    .name = "inline",
+    .summary = "calls of small functions become their bodies",
+    .documentation =
+        R"(Puts callees with few bindings, and those with one caller, in line, callees first. Extents of the callee become those of the arguments, its other symbols are new for each copy; the checks of the call become a check of its own before the body. Recursive functions stay calls.)",
+    .level = 1,
+    .options = kInlineOptions,
+    .run = inlineCalls,
+};
 
 }  // namespace baton::passes

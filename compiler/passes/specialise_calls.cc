@@ -1,4 +1,4 @@
-#include "compiler/passes/specialise_calls.h"
+#include "compiler/passes/registry.h"
 
 #include <algorithm>
 #include <map>
@@ -89,8 +89,12 @@ WeightParams::WeightParams(const ir::Module& module) {
 
 class CallSpecialiser {
  public:
-  CallSpecialiser(ir::Module& module, const PassLimits& limits)
-      : module_(module), limits_(limits), names_(module), weights_(module) {}
+  CallSpecialiser(ir::Module& module, PassContext& context)
+      : module_(module),
+        context_(context),
+        maxCopies_(context.option("max-copies")),
+        names_(module),
+        weights_(module) {}
   void run();
 
  private:
@@ -102,7 +106,8 @@ class CallSpecialiser {
                                   const std::unordered_map<VarId, Closure>& closures);
 
   ir::Module& module_;
-  const PassLimits& limits_;
+  PassContext& context_;
+  size_t maxCopies_;
   FunctionNames names_;
   WeightParams weights_;
   std::map<Key, GlobalId> copies_;
@@ -136,7 +141,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
                                                  const std::unordered_map<VarId, Closure>& closures) {
   const Key key{call.callee.value(), known};
   if (auto at = copies_.find(key); at != copies_.end()) return at->second;
-  if (copies_.size() >= limits_.maxCallCopies) return std::nullopt;
+  if (copies_.size() >= maxCopies_) return std::nullopt;
 
   const ir::Function& from = module_.function(caller);
   const ir::Function& callee = module_.function(call.callee);
@@ -218,6 +223,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
   weights_.copy(weightFlags);
   module_.functions.push_back(std::move(copy));
   copies_.emplace(key, id);
+  context_.count("copies of functions");
   work_.push_back(id);
   return id;
 }
@@ -285,11 +291,25 @@ void CallSpecialiser::run() {
   }
 }
 
-}  // namespace
-
 Result<void> specialiseCalls(ir::Module& module, PassContext& context) {
-  CallSpecialiser(module, context.limits).run();
+  CallSpecialiser(module, context).run();
   return success();
 }
+
+constexpr PassOption kSpecialiseCallsOptions[] = {
+    {"max-copies", 256, "copies of functions, in all"},
+};
+
+}  // namespace
+
+constinit const PassInfo kSpecialiseCallsPass{
+    .name = "specialise-calls",
+    .summary = "copies of functions for known functions and weights as arguments",
+    .documentation =
+        R"(Copies a function for what is known of a call's arguments: functions (of the module, or local ones, which move into the copy with their captures as parameters) and constants that reach a weight operand. Calls that are alike share a copy, so the recursive call inside `map` is of the copy itself. The functions of the prelude become direct code this way, and weights are built in through any depth of calls.)",
+    .level = 3,
+    .options = kSpecialiseCallsOptions,
+    .run = specialiseCalls,
+};
 
 }  // namespace baton::passes

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -35,6 +36,24 @@ struct Outcome {
   ErrorCode code = ErrorCode::Internal;
 };
 
+/// Looks at the module after every pass, until something is wrong.
+class AfterEachPass final : public passes::Instrument {
+ public:
+  using Check = std::function<bool(const std::string& pass, ir::Module& module)>;
+  explicit AfterEachPass(Check check) : check_(std::move(check)) {}
+  Result<void> after(const passes::PipelineStep& step, ir::Module& module,
+                     std::chrono::nanoseconds) override {
+    if (check_(std::string(step.pass->name), module)) return success();
+    hasFailed_ = true;
+    return Error(ErrorCode::Internal, "a check after a pass failed");
+  }
+  bool hasFailed() const { return hasFailed_; }
+
+ private:
+  Check check_;
+  bool hasFailed_ = false;
+};
+
 class ProgramRunner {
  public:
   ProgramRunner(std::string self, std::string name, std::string text)
@@ -56,6 +75,9 @@ class ProgramRunner {
   void checkSame(const Run& run, const std::string& where, const Outcome& oracle, const Outcome& other);
   /// Runs the pipeline of the level, evaluating as it goes.
   void checkLevel(const Run& run, int level, bool isConstant, const Outcome& oracle);
+  /// Prints, parses and evaluates what a pass left. False when something is wrong.
+  bool checkModule(const Run& run, const std::string& at, ir::Module& module, const std::string& entryName,
+                   const std::vector<eval::Value>& inputs, const Outcome& oracle);
 
   /// Compiles and runs the executable, in every way there is.
   void checkCompiled(const Run& run, const Outcome& oracle);
@@ -212,32 +234,41 @@ void ProgramRunner::checkLevel(const Run& run, int level, bool isConstant, const
   }
   const std::string prefix = fmt::format("-O{}{}", level, isConstant ? ", inputs built in" : "");
   passes::PassContext context{.diagnostics = diagnostics};
-  std::string at;
-  const passes::Pipeline pipeline = passes::pipelineOf(level);
-  for (size_t i = 0; i < pipeline.size(); ++i) {
-    const passes::PassInfo* pass = pipeline[i];
-    at = fmt::format("{}, after {}", prefix, pass->name);
-    Result<void> result = pass->run(*module, context);
-    if (!result.has_value()) return fail(run, at, result.assume_error().describe());
-    if (diagnostics.hasErrors()) return fail(run, at, frontend::render(diagnostics, module->sources));
-    if (Result<void> verified = ir::verify(*module); !verified.has_value()) {
-      std::fputs(ir::print(*module).c_str(), stderr);
-      return fail(run, at, verified.assume_error().message());
+  AfterEachPass check([&](const std::string& pass, ir::Module& now) -> bool {
+    const std::string at = fmt::format("{}, after {}", prefix, pass);
+    if (Result<void> verified = ir::verify(now); !verified.has_value()) {
+      std::fputs(ir::print(now).c_str(), stderr);
+      fail(run, at, verified.assume_error().message());
+      return false;
     }
-    if (cases_.isOnce && i + 1 < pipeline.size()) continue;
-    // What is printed is a program: names are bound where they are used.
-    ir::Module again;
-    frontend::Diagnostics errors;
-    frontend::parseProgram("printed", ir::print(*module, {.constants = true}), {},
-                           ops::OpRegistry::instance(), again, errors);
-    if (errors.hasErrors()) return fail(run, at + ", printed", frontend::render(errors, again.sources));
-    const int before = failures_;
-    checkSame(run, at, oracle, evaluate(*module, *module->findFunction(entryName), inputs));
-    if (failures_ != before) {
-      std::fputs(ir::print(*module).c_str(), stderr);
-      return;
-    }
+    if (cases_.isOnce) return true;
+    return checkModule(run, at, now, entryName, inputs, oracle);
+  });
+  passes::Instrument* instruments[] = {&check};
+  Result<void> result = passes::runPipeline(*module, passes::pipelineOf(level), context, instruments);
+  if (check.hasFailed()) return;
+  if (!result.has_value()) return fail(run, prefix, result.assume_error().describe());
+  if (diagnostics.hasErrors()) return fail(run, prefix, frontend::render(diagnostics, module->sources));
+  if (cases_.isOnce) checkModule(run, prefix, *module, entryName, inputs, oracle);
+}
+
+bool ProgramRunner::checkModule(const Run& run, const std::string& at, ir::Module& module,
+                                const std::string& entryName, const std::vector<eval::Value>& inputs,
+                                const Outcome& oracle) {
+  // What is printed is a program: names are bound where they are used.
+  ir::Module again;
+  frontend::Diagnostics errors;
+  frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
+                         again, errors);
+  if (errors.hasErrors()) {
+    fail(run, at + ", printed", frontend::render(errors, again.sources));
+    return false;
   }
+  const int before = failures_;
+  checkSame(run, at, oracle, evaluate(module, *module.findFunction(entryName), inputs));
+  if (failures_ == before) return true;
+  std::fputs(ir::print(module).c_str(), stderr);
+  return false;
 }
 
 void ProgramRunner::checkCompiled(const Run& run, const Outcome& oracle) {
