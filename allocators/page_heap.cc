@@ -70,7 +70,6 @@ PageRun* PageHeap::take(size_t pages) {
     freeBySize_.insert(*rest);
   }
   run->free = false;
-  freeBytes_ -= run->sizeBytes();
   return run;
 }
 
@@ -97,13 +96,11 @@ Result<void> PageHeap::grow(size_t pages) {
   freeBySize_.insert(*run);
   if (hostMemory_) poison(run->data, run->sizeBytes());
   reservedBytes_ += run->sizeBytes();
-  freeBytes_ += run->sizeBytes();
   peakReservedBytes_ = std::max(peakReservedBytes_, reservedBytes_);
   return success();
 }
 
 void PageHeap::giveBack(PageRun* run) {
-  freeBytes_ += run->sizeBytes();
   run->free = true;
   run->slab = nullptr;
   // Merges into the neighbour in front; the run that stays keeps its address.
@@ -147,7 +144,6 @@ size_t PageHeap::trim() {
     if (hostMemory_) unpoison(run->data, run->sizeBytes());
     upstream_.release(run->data, run->sizeBytes(), kChunkAlignment);
     reservedBytes_ -= run->sizeBytes();
-    freeBytes_ -= run->sizeBytes();
     pages += run->pages;
     dropRun(run);
   }

@@ -52,7 +52,6 @@ class PageHeap {
 
   uint64_t reservedBytes() const { return reservedBytes_; }
   uint64_t peakReservedBytes() const { return peakReservedBytes_; }
-  uint64_t freeBytes() const { return freeBytes_; }
   uint64_t chunkRequestCount() const { return chunkRequestCount_; }
 
  private:
@@ -83,7 +82,6 @@ class PageHeap {
   PageRun* spare_ = nullptr;                         // linked by `after`
   uint64_t reservedBytes_ = 0;
   uint64_t peakReservedBytes_ = 0;
-  uint64_t freeBytes_ = 0;
   uint64_t chunkRequestCount_ = 0;
 };
 

@@ -35,7 +35,11 @@ Result<int> run(const Options& options) {
                                       [&](const std::string& id) { return figure.id.rfind(id, 0) == 0; });
     const bool isScalar = &figure == &figures.front();
     if (!isWanted && !isScalar) continue;
-    const Ratio ratio = sampleRatio(figure.workload, limit, {.clock = Clock::Thread});
+    // A run of a whole program is long: fewer of them say as much.
+    const bool isLong = figure.itemsPerRun > 10'000;
+    const Ratio ratio =
+        sampleRatio(figure.workload, limit,
+                    {.clock = Clock::Thread, .samples = isLong ? 7 : 21, .maxAttempts = isLong ? 60 : 400});
     if (ratio.accepted == 0)
       return Error(ErrorCode::Unsupported, figure.id + ": the machine's speed moved too much for any sample");
     auto cost = [&](double perRun) {

@@ -72,7 +72,6 @@ class ProgramBuilder {
   void addPosition(FunctionIndex function, uint32_t pc, std::string_view file, uint32_t line, uint32_t column,
                    std::string_view name);
 
-  void addTest(TestCase test) { program_.tests.push_back(std::move(test)); }
 
   /// The Program; the builder is empty afterwards. Every declared function must have code.
   Program finish();

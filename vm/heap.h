@@ -94,9 +94,6 @@ class Heap {
     else
       releaseLast(object, now);
   }
-  void releaseIfAny(Object* object) {
-    if (object) release(object);
-  }
 
   // -- Accounts ---------------------------------------------------------------------------
 

@@ -43,9 +43,17 @@ Result<std::unique_ptr<loop::InterpretedKernel>> interpret(const std::string& te
   return std::make_unique<loop::InterpretedKernel>(std::move(compiled));
 }
 
+/// Kernels that are much slower than their author meant are not passed over in silence.
+void warnOfInterpretation(Instance& instance, const Error& reason) {
+  instance.log().write(
+      LogLevel::Warning,
+      fmt::format("native code cannot be used, kernels are interpreted: {}", reason.message()));
+}
+
 }  // namespace
 
 Result<const bytecode::NativeImage*> KernelTable::chooseImage(const bytecode::Program& program,
+                                                              Instance& instance,
                                                               const LoadOptions& options) {
   if (!options.useNativeCode || program.images.empty()) return nullptr;
   const CpuFeatureSet host = hostCpuFeatures();
@@ -65,8 +73,9 @@ Result<const bytecode::NativeImage*> KernelTable::chooseImage(const bytecode::Pr
     if (suits.has_value()) return image;
     refusal = std::move(suits).assume_error();  // of the least demanding one in the end
   }
-  if (!program.loops.empty() && options.cpuLevel.empty()) return nullptr;
-  return std::move(*refusal);
+  if (program.loops.empty() || !options.cpuLevel.empty()) return std::move(*refusal);
+  warnOfInterpretation(instance, *refusal);
+  return nullptr;
 }
 
 Result<void> KernelTable::mapImage(const bytecode::Program& program, const bytecode::NativeImage& image,
@@ -89,14 +98,12 @@ Result<void> KernelTable::mapImage(const bytecode::Program& program, const bytec
 Result<std::unique_ptr<KernelTable>> KernelTable::bind(const bytecode::Program& program, Instance& instance,
                                                        const LoadOptions& options) {
   std::unique_ptr<KernelTable> table(new KernelTable);
-  BATON_TRY_ASSIGN(const bytecode::NativeImage* image, table->chooseImage(program, options));
+  BATON_TRY_ASSIGN(const bytecode::NativeImage* image, table->chooseImage(program, instance, options));
   if (image) {
     Result<void> mapped = table->mapImage(program, *image, instance);
     if (!mapped.has_value()) {
       if (program.loops.empty()) return std::move(mapped).assume_error();
-      instance.log().write(LogLevel::Warning,
-                           fmt::format("native code cannot be used, kernels are interpreted: {}",
-                                       mapped.assume_error().message()));
+      warnOfInterpretation(instance, mapped.assume_error());
       image = nullptr;
     } else {
       table->cpuLevel_ = image->level;

@@ -38,7 +38,7 @@ class KernelTable {
 
  private:
   KernelTable() = default;
-  Result<const bytecode::NativeImage*> chooseImage(const bytecode::Program& program,
+  Result<const bytecode::NativeImage*> chooseImage(const bytecode::Program& program, Instance& instance,
                                                    const LoadOptions& options);
   Result<void> mapImage(const bytecode::Program& program, const bytecode::NativeImage& image,
                         Instance& instance);

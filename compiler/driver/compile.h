@@ -49,7 +49,7 @@ struct CompileOptions {
   bool isPortable = false;                            ///< keep the kernels as loop IR, too
   bool hasNativeCode = true;                          ///< false: loop IR only (needs isPortable)
   std::vector<Params> params;                         ///< values for `param @w`
-  std::vector<std::string> entries;                   ///< functions to export; empty: main
+  std::vector<std::string> entries;                   ///< functions to export besides @main, as in ParseOptions
   std::vector<std::pair<std::string, int64_t>> dims;  ///< named extents of entry points to fix
   std::optional<std::string> passes;                  ///< text of a pipeline; none: that of the level
   std::vector<std::string> disabledPasses;

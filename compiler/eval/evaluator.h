@@ -61,7 +61,6 @@ class Evaluator {
 
   const FunctionCode& codeOf(ir::GlobalId function);
   Result<void> checkArguments(const ir::Function& function, const std::vector<Value>& arguments);
-  Result<void> checkConstraints(const ir::Function& function);
 
   Result<Value> run();
   Result<void> step(const ir::Binding& binding);

@@ -87,10 +87,6 @@ Atom Cloner::map(Atom atom) const {
 
 VarId Cloner::bind(VarId var) {
   ir::VarInfo info = from_.var(var);
-  if (types_) {
-    if (info.type != nullptr) info.type = types_(info.type);
-    if (info.declaredType != nullptr) info.declaredType = types_(info.declaredType);
-  }
   if (dims_ != nullptr) dims_->apply(info);
   const VarId copy = to_.addVar(std::move(info));
   mapVar(var, copy);
@@ -129,7 +125,6 @@ void Cloner::mapInside(ir::Rhs& rhs) {
   } else if (auto* lambda = std::get_if<ir::Lambda>(&rhs)) {
     for (VarId& param : lambda->params) param = bind(param);
     lambda->body = blocks_.at(lambda->body);
-    if (types_ && lambda->declaredResult != nullptr) lambda->declaredResult = types_(lambda->declaredResult);
   } else if (auto* nested = std::get_if<ir::NestedBlock>(&rhs)) {
     nested->block = blocks_.at(nested->block);
   }

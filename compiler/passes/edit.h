@@ -2,7 +2,6 @@
 // operands, and copies of blocks.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -54,8 +53,6 @@ class Cloner {
   void mapVar(ir::VarId var, ir::Atom atom);
   /// Applied to the types, extents and attributes that are copied; may be empty.
   void setDims(DimRewriter* dims) { dims_ = dims; }
-  /// Applied to types before `dims`; may be empty.
-  void setTypes(std::function<ir::TypeRef(ir::TypeRef)> types) { types_ = std::move(types); }
 
   /// A new variable for one that is bound inside; what refers to the old one will refer to it.
   ir::VarId bind(ir::VarId var);
@@ -72,7 +69,6 @@ class Cloner {
   std::unordered_map<ir::VarId, ir::Atom> vars_;
   std::unordered_map<ir::BlockId, ir::BlockId> blocks_;
   DimRewriter* dims_ = nullptr;
-  std::function<ir::TypeRef(ir::TypeRef)> types_;
 };
 
 /// Appends `binding` and gives back its variable.

@@ -16,16 +16,12 @@ class Effects {
   std::vector<bool> blockWrites(const ir::Function& function) const;
   /// The same for a right-hand side, from what `blockWrites` said of the blocks inside it.
   bool writes(const ir::Rhs& rhs, const std::vector<bool>& blockWrites) const;
-  /// Whether calling the function may write a cell.
-  bool functionWrites(ir::GlobalId id) const { return functionWrites_[id.value()]; }
-  /// Whether any function of the module, local ones included, writes cells.
-  bool moduleWrites() const { return moduleWrites_; }
 
  private:
   bool writesItself(const ir::Rhs& rhs) const;
 
-  std::vector<bool> functionWrites_;
-  bool moduleWrites_ = false;
+  std::vector<bool> functionWrites_;  ///< whether calling it may write a cell, by function
+  bool moduleWrites_ = false;         ///< whether any function, local ones included, does
 };
 
 /// Whether the binding can end in a program error by itself, blocks inside it aside: by an

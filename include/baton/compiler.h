@@ -82,7 +82,8 @@ typedef struct baton_compile_options {
   size_t cpu_level_count;
   const baton_compile_params* params;
   size_t param_count;
-  const char* const* entries; /**< functions to export; none: main */
+  const char* const* entries; /**< functions to export besides @main; a program with neither exports all of
+                                  its functions without type parameters */
   size_t entry_count;
   const baton_compile_dim* dims;
   size_t dim_count;

@@ -25,8 +25,6 @@ class LaneAnalysis {
     const int64_t stride = strides_[id.value()];
     return stride == kFree ? std::nullopt : std::optional(stride);
   }
-  /// Whether the local is declared inside, and so exists once in each lane.
-  bool isPerLane(uint32_t local) const { return perLane_[local]; }
 
   /// Whether masked accesses are cheap: no element narrower than 32 bits is touched.
   bool hasCheapMasks() const { return hasCheapMasks_; }
@@ -51,7 +49,7 @@ class LaneAnalysis {
 
   const loop::Kernel& k_;
   std::vector<int64_t> strides_;
-  std::vector<bool> perLane_;
+  std::vector<bool> perLane_;  ///< locals declared inside, which exist once in each lane
   const char* reason_ = nullptr;
   bool hasCheapMasks_ = true;
   bool hasReduction_ = false;

@@ -1,5 +1,3 @@
-#include <thread>
-
 #include "tests/capi/api.h"
 
 using namespace baton::test;
@@ -107,31 +105,25 @@ TEST_CASE("a donated input is updated in place, another is copied") {
   CHECK(baton_value_data(result.get()) == memory);
 }
 
-TEST_CASE("another thread can suspend and cancel a call") {
+TEST_CASE("a call is stepped, and tells how far it is") {
   const Api api;
-  const Owned<baton_call> call = api.call("spin");
-  std::thread suspender([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    baton_call_suspend(call.get());
-  });
+  const Owned<baton_call> call = api.call("fill");
+  CHECK(baton_call_instruction_count(call.get()) == 0);
+  ok(baton_call_set_input(call.get(), 0, api.parse("i64=3").get()));
   baton_call_state state = BATON_CALL_READY;
-  ok(baton_call_resume(call.get(), &state));
-  suspender.join();
-  CHECK(state == BATON_CALL_SUSPENDED);
-  REQUIRE(baton_call_frame_count(call.get()) == 1);
-  baton_frame frame = BATON_FRAME_INIT;
-  REQUIRE(baton_call_frame(call.get(), 0, &frame) == 1);
-  CHECK(std::string(frame.function) == "spin");
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    baton_call_cancel(call.get());
-  });
-  const Failure failed(baton_call_run(call.get()));
-  canceller.join();
-  CHECK(failed.code() == BATON_CANCELLED);
-  CHECK(baton_status_frame_count(failed.status.get()) == 1);
-  CHECK(baton_call_get_state(call.get()) == BATON_CALL_FAILED);
-  CHECK(api.run("area", {"Circle(f32=2)"}) == "f32=2");
+  for (uint64_t count = 1; count <= 3; ++count) {
+    ok(baton_call_step(call.get(), 1, &state));
+    CHECK(state == BATON_CALL_SUSPENDED);
+    CHECK(baton_call_instruction_count(call.get()) == count);
+  }
+  ok(baton_call_step(call.get(), 100, &state));
+  CHECK(state == BATON_CALL_FINISHED);
+  CHECK(baton_call_instruction_count(call.get()) == 4);
+  baton_value* result = nullptr;
+  ok(baton_call_result(call.get(), &result));
+  CHECK(Api::format(Owned<baton_value>(result).get()) == "i64=3");
+  CHECK(Failure(baton_call_step(call.get(), 1, &state)).code() == BATON_INVALID_ARGUMENT);
+  CHECK(baton_call_instruction_count(nullptr) == 0);
 }
 
 TEST_CASE("limits of memory, instructions and time are kept per call") {
@@ -202,4 +194,69 @@ TEST_CASE("a profile has rows of the functions that ran") {
   CHECK(baton_context_profile_row(api.context.get(), 1, &row) == 0);
   baton_context_profile_reset(api.context.get());
   CHECK(baton_context_profile_count(api.context.get()) == 0);
+}
+
+TEST_CASE("a profile has rows of the kernels that ran") {
+  baton_context_options options = BATON_CONTEXT_OPTIONS_INIT;
+  options.profile = 1;
+  const Api api(kKernelProgram, options);
+  CHECK(api.run("add", {"2xf32=1 2", "2xf32=10 20"}) == "2xf32=11 22");
+  CHECK(api.run("add", {"0xf32=", "0xf32="}) == "0xf32=");
+  REQUIRE(baton_context_profile_count(api.context.get()) == 2);
+  int kernels = 0;
+  int functions = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    baton_profile_row row = BATON_PROFILE_ROW_INIT;
+    REQUIRE(baton_context_profile_row(api.context.get(), i, &row) == 1);
+    CHECK(row.count == 2);
+    if (row.kind == BATON_PROFILE_KERNEL) {
+      ++kernels;
+      CHECK(std::string(row.name) == "sum");
+      CHECK(row.instruction_count == 0);
+    } else {
+      ++functions;
+      CHECK(std::string(row.name) == "add");
+      CHECK(row.instruction_count == 8);
+    }
+  }
+  CHECK(kernels == 1);
+  CHECK(functions == 1);
+}
+
+TEST_CASE("a context tells of its memory, and gives back what is unused") {
+  const Api api;
+  baton_memory_statistics statistics = BATON_MEMORY_STATISTICS_INIT;
+  baton_context_memory_statistics(api.context.get(), &statistics);
+  CHECK(statistics.in_use_bytes == 0);
+  CHECK(api.run("fill", {"i64=100"}) == "i64=100");
+  baton_context_memory_statistics(api.context.get(), &statistics);
+  CHECK(statistics.in_use_bytes == 0);
+  CHECK(statistics.peak_in_use_bytes >= 100 * 1024 * sizeof(float));
+  CHECK(statistics.allocation_count >= 1);
+  CHECK(statistics.release_count >= 1);
+  CHECK(statistics.reserved_bytes > 0);
+  baton_context_trim(api.context.get());
+  baton_instance_trim(api.instance.get());
+  baton_context_memory_statistics(api.context.get(), &statistics);
+  CHECK(statistics.reserved_bytes == 0);
+  baton_context_trim(nullptr);
+}
+
+TEST_CASE("codes have names, and errors the frames of the program") {
+  CHECK(std::string(baton_code_name(BATON_OK)) == "ok");
+  CHECK(std::string(baton_code_name(BATON_PROGRAM_ERROR)) == "program error");
+  CHECK(std::string(baton_code_name(BATON_INVALID_ARGUMENT)) == "invalid argument");
+  const Api api;
+  const Failure failed = api.fail("fill", {"i64=-1"});
+  REQUIRE(baton_status_frame_count(failed.status.get()) == 1);
+  baton_frame frame = BATON_FRAME_INIT;
+  baton_status_frame(failed.status.get(), 0, &frame);
+  CHECK(std::string(frame.function) == "fill");
+  CHECK(frame.pc > 0);
+  CHECK(std::string(frame.file).empty());
+  CHECK(frame.line == 0);
+  baton_frame untouched = BATON_FRAME_INIT;
+  baton_status_frame(failed.status.get(), 1, &untouched);
+  CHECK(untouched.function == nullptr);
+  CHECK(baton_status_frame_count(nullptr) == 0);
 }

@@ -18,6 +18,8 @@ TEST_CASE("entry points describe themselves") {
   CHECK(baton_executable_function(api.executable.get(), 8) == nullptr);
   CHECK(baton_executable_find_function(api.executable.get(), "main") == nullptr);
   const baton_function* pair = api.function("pair");
+  CHECK(std::string(baton_function_name(pair)) == "pair");
+  CHECK(std::string(baton_function_name(baton_executable_function(api.executable.get(), 7))) == "fill");
   CHECK(baton_executable_function(api.executable.get(), 0) == pair);
   CHECK(std::string(baton_function_signature(pair)) ==
         "def @pair(%x: Tensor[(n, 2), float32], %k: int64) -> (Tensor[(n, 2), float32], int64) where n <= 8");
@@ -52,6 +54,29 @@ TEST_CASE("entry points describe themselves") {
   CHECK(std::string(baton_type_constructor_name(list, 0)) == "Cons");
   CHECK(baton_type_equal(baton_type_field(list, 0, 1), list) == 1);
   CHECK(baton_type_equal(tuple, list) == 0);
+}
+
+TEST_CASE("what is retained outlives its first owner") {
+  const std::vector<std::byte> bytes = assemble(kProgram);
+  baton_executable* executable = nullptr;
+  baton_value* tensor = nullptr;
+  {
+    const Api api;
+    executable = api.executable.get();
+    baton_executable_retain(executable);
+    baton_instance_retain(api.instance.get());
+    tensor = api.parse("2xf32=5 6").release();
+    baton_value_retain(tensor);
+    baton_value_release(tensor);
+    baton_instance_release(api.instance.get());
+  }
+  CHECK(std::string(baton_executable_name(executable)) == "test program");
+  CHECK(Api::format(tensor) == "2xf32=5 6");
+  baton_value_release(tensor);
+  baton_executable_release(executable);
+  baton_executable_retain(nullptr);
+  baton_instance_retain(nullptr);
+  baton_value_retain(nullptr);
 }
 
 TEST_CASE("peak memory is evaluated for given extents") {
@@ -121,6 +146,11 @@ TEST_CASE("damaged bytes are errors, whatever was damaged") {
     baton_executable* loaded = nullptr;
     const Owned<baton_status> status(
         baton_executable_load_memory(api.instance.get(), bad.data(), bad.size(), nullptr, &loaded));
+    // Every byte is under a checksum or is a version, a reserved field or padding that is checked.
+    INFO("byte " << i);
+    CHECK(status != nullptr);
+    CHECK(baton_status_code(status.get()) != BATON_INTERNAL);
+    CHECK(std::string(baton_status_message(status.get())) != "");
     if (!status) baton_executable_release(loaded);
   }
   for (size_t size = 0; size < good.size(); size += 101) {

@@ -48,3 +48,58 @@ TEST_CASE("the C++ wrapper runs programs and throws their errors") {
   const api::Value same = api::Value::fromDlpack(instance, exported);
   CHECK(same == x);
 }
+
+TEST_CASE("the C++ wrapper steps, suspends, cancels, limits and donates") {
+  const api::Instance instance = api::Instance::create();
+  const std::vector<std::byte> bytes = baton::test::assemble(baton::test::kProgram);
+  const api::Executable executable = api::Executable::load(instance, bytes.data(), bytes.size());
+  const api::Context context(executable);
+
+  api::Call fill(context, "fill");
+  fill.set(0, api::Value::scalar<int64_t>(instance, 2));
+  CHECK(fill.step(2) == BATON_CALL_SUSPENDED);
+  CHECK(fill.step(100) == BATON_CALL_FINISHED);
+  CHECK(fill.result().elements<int64_t>() == std::vector<int64_t>{2});
+
+  api::Call spin(context, "spin");
+  spin.suspend();
+  CHECK(spin.resume() == BATON_CALL_SUSPENDED);
+  CHECK(spin.step(7) == BATON_CALL_SUSPENDED);
+  spin.cancel();
+  try {
+    spin.resume();
+    FAIL("an error was expected");
+  } catch (const api::Error& error) {
+    CHECK(error.code() == BATON_CANCELLED);
+  }
+  CHECK(spin.state() == BATON_CALL_FAILED);
+  spin.reset();
+  baton_call_limits limits = BATON_CALL_LIMITS_INIT;
+  limits.instruction_count = 1000;
+  spin.limit(limits);
+  try {
+    spin.run();
+    FAIL("an error was expected");
+  } catch (const api::Error& error) {
+    CHECK(error.code() == BATON_LIMIT_REACHED);
+  }
+
+  api::Value vector = api::Value::tensor<float>(instance, {4}, {1, 2, 3, 4});
+  const void* memory = baton_value_data(vector.get());
+  api::Call bump(context, "bump");
+  const api::Value updated = bump.donate(0, std::move(vector)).run();
+  CHECK(updated.elements<float>() == std::vector<float>{1, 9, 3, 4});
+  CHECK(baton_value_data(updated.get()) == memory);
+
+  const api::Value list =
+      api::Value::list(instance, baton_function_parameter_type(executable.find("cons"), 1),
+                       {api::Value::tensor<float>(instance, {1, 2}, {5, 6})});
+  CHECK(list.format() == "[1x2xf32=5 6]");
+  CHECK(list.kind() == BATON_ADT);
+  CHECK(list.fieldCount() == 2);
+  CHECK(list.field(0).dtype() == BATON_F32);
+  CHECK(api::Value::parse(instance, "[1x2xf32=5 6]", baton_value_type(list.get())) == list);
+
+  CHECK(instance.memoryStatistics().peak_in_use_bytes >= 2 * 1024 * sizeof(float));
+  instance.trim();
+}

@@ -123,4 +123,39 @@ fn @fill (i64) -> (i64) regs s3 r1 {
 }
 )vmasm";
 
+/// "add" adds two vectors with a kernel, which is interpreted.
+inline constexpr std::string_view kKernelProgram = R"vmasm(
+kernel $sum compiled {
+  symbol n = operand 0 axis 0
+  input f32[n]
+  input f32[n]
+  output f32[n]
+  loop
+    "kernel \"sum\" {\n"
+    "  symbol n = operand 0 axis 0\n"
+    "  input f32[n]\n"
+    "  input f32[n]\n"
+    "  output f32[n]\n"
+    "  for %0 < $n {\n"
+    "    %1 = load in0[%0]\n"
+    "    %2 = load in1[%0]\n"
+    "    %3 = add f32 %1, %2\n"
+    "    store out0[%0], %3\n"
+    "  }\n"
+    "}\n"
+}
+entry "add" @add {
+  symbols [n]
+  param "x" f32[n]
+  param "y" f32[n]
+  result f32[n]
+}
+fn @add (tensor<f32, 1>, tensor<f32, 1>) -> (tensor<f32, 1>) regs s1 r3 {
+  s0 = dim r0, 0
+  r2 = alloc_tensor f32, 0, [s0]
+  call_kernel $sum, [r0!, r1!], [r2], []
+  ret [], [r2!]
+}
+)vmasm";
+
 }  // namespace baton::test

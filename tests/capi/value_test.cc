@@ -128,6 +128,46 @@ TEST_CASE("results go out as DLPack tensors that outlive everything") {
   out->deleter(out);
 }
 
+TEST_CASE("values tell their type, shape and size") {
+  const Api api;
+  const Owned<baton_value> tensor = api.parse("2x3xi16=1 2 3 4 5 6");
+  CHECK(baton_value_kind(tensor.get()) == BATON_TENSOR);
+  CHECK(baton_value_type(tensor.get()) == nullptr);
+  CHECK(baton_value_dtype(tensor.get()) == BATON_I16);
+  REQUIRE(baton_value_rank(tensor.get()) == 2);
+  CHECK(baton_value_extents(tensor.get())[0] == 2);
+  CHECK(baton_value_extents(tensor.get())[1] == 3);
+  CHECK(baton_value_size_bytes(tensor.get()) == 12);
+  const Owned<baton_value> empty = api.parse("0x3xf64=");
+  CHECK(baton_value_size_bytes(empty.get()) == 0);
+  CHECK(baton_value_extents(empty.get())[0] == 0);
+  const Owned<baton_value> scalar = api.parse("bf16=1.5");
+  CHECK(baton_value_dtype(scalar.get()) == BATON_BF16);
+  CHECK(baton_value_rank(scalar.get()) == 0);
+  CHECK(baton_value_size_bytes(scalar.get()) == 2);
+  const baton_type* shape = baton_function_parameter_type(api.function("area"), 0);
+  const Owned<baton_value> circle = api.parse("Circle(f32=2)", shape);
+  CHECK(baton_type_equal(baton_value_type(circle.get()), shape) == 1);
+  CHECK(baton_value_size_bytes(circle.get()) == 0);
+  CHECK(baton_value_extents(circle.get()) == nullptr);
+  CHECK(baton_value_type(nullptr) == nullptr);
+  CHECK(baton_value_extents(nullptr) == nullptr);
+}
+
+TEST_CASE("dtypes have sizes and names") {
+  const std::pair<const char*, size_t> expected[] = {
+      {"bool", 1},     {"int8", 1},    {"int16", 2},  {"int32", 4},  {"int64", 8},
+      {"uint8", 1},    {"uint16", 2},  {"uint32", 4}, {"uint64", 8}, {"float16", 2},
+      {"bfloat16", 2}, {"float32", 4}, {"float64", 8}};
+  for (int number = 0; number < 13; ++number) {
+    const auto dtype = static_cast<baton_dtype>(number);
+    CHECK(std::string(baton_dtype_name(dtype)) == expected[number].first);
+    CHECK(baton_dtype_size(dtype) == expected[number].second);
+  }
+  CHECK(baton_dtype_name(static_cast<baton_dtype>(13)) == nullptr);
+  CHECK(baton_dtype_size(static_cast<baton_dtype>(13)) == 0);
+}
+
 TEST_CASE("values are taken apart by constructor and field") {
   const Api api;
   const baton_type* shape = baton_function_parameter_type(api.function("area"), 0);

@@ -11,6 +11,7 @@ of `relay` must compile without a message. A block whose first comment names a f
 folder, shows parts of it: they must be there, in this order, lines of `...` standing for any lines. `c++` and `cc` are the project's compilers; a page that needs
 one is skipped where there is none. A block in another language, or none, holds no commands."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -18,9 +19,20 @@ import unittest
 
 from support import BIN, COMMANDS, SOURCE, CommandTest
 
-PAGES = ["README.md", "examples/README.md", *sorted(f"docs/{p.name}" for p in (SOURCE / "docs").glob("*.md"))]
-COMPILERS = {"c": ("cc", os.environ.get("BATON_CC")), "cpp": ("c++", os.environ.get("BATON_CXX"))}
 FENCE = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def folder_pages():
+    """READMEs of folders that have blocks."""
+    for folder, folders, files in os.walk(SOURCE):
+        folders[:] = sorted(f for f in folders if not f.startswith(".") and f != "build")
+        page = pathlib.Path(folder, "README.md")
+        if "README.md" in files and FENCE.search(page.read_text()):
+            yield page.relative_to(SOURCE).as_posix()
+
+
+PAGES = sorted({*folder_pages(), *(f"docs/{p.name}" for p in (SOURCE / "docs").glob("*.md"))})
+COMPILERS = {"c": ("cc", os.environ.get("BATON_CC")), "cpp": ("c++", os.environ.get("BATON_CXX"))}
 
 
 def commands_of(block):

@@ -1,8 +1,10 @@
 """--help lists every option that a command accepts, and each has a twin in the environment."""
 import re
+import subprocess
 import unittest
+import zipfile
 
-from support import BIN, COMMANDS, OK, SOURCE, USAGE, CommandTest
+from support import BIN, COMMANDS, OK, SOURCE, USAGE, CommandTest, floats, npy, safetensors
 
 OPTION = re.compile(r"^  +(?:-(\w),)?(--[a-z][-a-z]*)", re.MULTILINE)
 
@@ -31,6 +33,31 @@ class Help(CommandTest):
             self.assertIn("Exit codes: 0 ok, 1 mismatch", text)
             self.assertIn(command.upper().replace("-", "_") + "_SOME_NAME in the environment", text)
             self.assertIn(f"  {command} ", text.split("Examples:")[-1] if "Examples:" in text else text)
+
+    def test_examples_run(self):
+        """The lines under "Examples:", in a folder that has the files they name."""
+        self.compile("model", "def @main(%x: Tensor[(n, 3), float32]) { multiply(%x, 2f) }\n", "--portable")
+        self.compile("tree", "type Tree { Leaf(Tensor[(2,), float32]), Node(Tree, Tree) }\n"
+                     "def @main(%t: Tree) -> Tensor[(2,), float32] {\n"
+                     "  match (%t) { Leaf(%x) => %x, Node(%l, %r) => add(@main(%l), @main(%r)) }\n}\n")
+        (self.work / "m.vmexe").write_bytes((self.work / "model.vmexe").read_bytes())
+        self.write("m.vmasm", self.expect(OK, "vm-dump", "m.vmexe", "--disasm").stdout)
+        self.write("x.npy", npy("<f4", (1, 3), floats(1, 2, 3)))
+        self.write("a.npy", npy("<f4", (2,), floats(1, 2)))
+        self.write("b.npy", npy("<f4", (2,), floats(3, 4)))
+        for name, content in (("expected.npz", {"output_0": npy("<f4", (1, 3), floats(2, 4, 6))}), ("weights.npz", {})):
+            with zipfile.ZipFile(self.work / name, "w") as archive:
+                for entry, data in content.items():
+                    archive.writestr(entry + ".npy", data)
+        self.write("weights.safetensors", safetensors('{"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}', floats(1)))
+        (self.work / "weights").mkdir()
+        for command in COMMANDS:
+            lines = re.findall(rf"^  ({command} .*)$", self.help(command).split("Examples:")[1], re.MULTILINE)
+            self.assertGreater(len(lines), 1, command)
+            for line in lines:
+                result = subprocess.run(["bash", "-c", f'PATH="{BIN}:$PATH"; {line}'], cwd=self.work, text=True,
+                                        stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+                self.assertEqual(result.returncode, OK, f"{line}\n{result.stdout}{result.stderr}")
 
     def test_version(self):
         for command in COMMANDS:

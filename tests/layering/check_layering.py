@@ -4,7 +4,7 @@
   check_layering.py rooms SOURCE_ROOT           includes follow rooms.json, which has no circle
   check_layering.py headers SOURCE_ROOT BUILD   every header compiles on its own
   check_layering.py links COMMAND...            no LLVM among the shared libraries of these
-  check_layering.py readmes SOURCE_ROOT         folders with sources have a README of one screen
+  check_layering.py readmes SOURCE_ROOT         folders with sources have a README of one screen that says how to add one
 """
 import concurrent.futures
 import json
@@ -181,17 +181,22 @@ def check_links(commands):
     return problems
 
 
-SOURCES = (".h", ".hpp", ".cc", ".c", ".td", ".py", ".cmake", ".relay", "CMakeLists.txt")
+SOURCES = (".h", ".hpp", ".cc", ".c", ".td", ".inc", ".py", ".cmake", ".relay", ".vmasm", ".test", "CMakeLists.txt")
 SCREEN_LINES = 45
+# Folders of what a program writes, or of nothing but what tests read: the README above describes them.
+DATA_FOLDER = re.compile(r"(^|/)(generated|expected|data|corpus)$|^tests/verifier/[^/]+$")
+# How to add one, in these or other words.
+ADDING = re.compile(r"\b(add|new|teach)\b", re.IGNORECASE)
 
 
 def check_readmes(root):
     problems = []
     for folder, folders, files in os.walk(root):
         relative = os.path.relpath(folder, root)
-        depth = 0 if relative == "." else relative.count(os.sep) + 1
-        folders[:] = [] if depth >= 2 else sorted(f for f in folders if not f.startswith(".") and f != "build")
-        if depth == 0 or not any(f.endswith(SOURCES) for f in files):
+        inside = "" if relative == "." else relative.replace(os.sep, "/") + "/"
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "__")) and f != "build"
+                            and not DATA_FOLDER.search(inside + f))
+        if not inside or not any(f.endswith(SOURCES) for f in files):
             continue
         readme = pathlib.Path(folder, "README.md")
         if not readme.is_file():
@@ -200,6 +205,8 @@ def check_readmes(root):
         lines = readme.read_text().splitlines()
         if not lines or not lines[0].startswith("# "):
             problems.append(f"{relative}/README.md: the first line is no title")
+        if not ADDING.search("\n".join(lines)):
+            problems.append(f"{relative}/README.md: does not say how to add one")
         if len(lines) > SCREEN_LINES:
             problems.append(f"{relative}/README.md: {len(lines)} lines, a screen has {SCREEN_LINES}")
     return problems

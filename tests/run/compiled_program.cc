@@ -44,14 +44,14 @@ Result<CompiledProgram> compileProgram(const std::string& name, const std::strin
 }
 
 Result<std::string> runCompiled(const CompiledProgram& program, const std::string& entryName,
-                                const std::vector<std::string>& inputs, bool interpretsKernels) {
+                                const std::vector<std::string>& inputs, RunOptions options) {
   baton_instance* instance = nullptr;
   baton_instance_options instanceOptions = BATON_INSTANCE_OPTIONS_INIT;
   instanceOptions.thread_count = 1;
   BATON_TRY(checked(baton_instance_create(&instanceOptions, &instance)));
   const Owned<baton_instance> instanceOwner(instance, baton_instance_release);
   baton_load_options load = BATON_LOAD_OPTIONS_INIT;
-  load.native_code = interpretsKernels ? 0 : 1;
+  load.native_code = options.interpretsKernels ? 0 : 1;
   baton_executable* executable = nullptr;
   BATON_TRY(checked(baton_executable_load_memory(instance, program.bytes.data(), program.bytes.size(), &load,
                                                  &executable)));
@@ -59,7 +59,9 @@ Result<std::string> runCompiled(const CompiledProgram& program, const std::strin
   const baton_function* entry = baton_executable_find_function(executable, entryName.c_str());
   if (entry == nullptr) return Error(ErrorCode::Internal, fmt::format("the executable has no {}", entryName));
   baton_context* context = nullptr;
-  BATON_TRY(checked(baton_context_create(executable, nullptr, &context)));
+  baton_context_options contextOptions = BATON_CONTEXT_OPTIONS_INIT;
+  contextOptions.switch_dispatch = options.usesSwitch ? 1 : 0;
+  BATON_TRY(checked(baton_context_create(executable, &contextOptions, &context)));
   const Owned<baton_context> contextOwner(context, baton_context_release);
   baton_call* call = nullptr;
   BATON_TRY(checked(baton_call_create(context, entry, &call)));
@@ -126,7 +128,7 @@ int loadAndRun(const std::vector<std::string>& arguments) {
   for (std::istreambuf_iterator<char> at(file), end; at != end; ++at)
     program.bytes.push_back(static_cast<std::byte>(*at));
   Result<std::string> result = runCompiled(
-      program, arguments[1], std::vector<std::string>(arguments.begin() + 2, arguments.end()), false);
+      program, arguments[1], std::vector<std::string>(arguments.begin() + 2, arguments.end()), {});
   if (!result.has_value()) {
     std::fputs(result.assume_error().message().c_str(), stdout);
     const ErrorCode code = result.assume_error().code();

@@ -19,10 +19,16 @@ struct CompiledProgram {
 Result<CompiledProgram> compileProgram(const std::string& name, const std::string& text, int level,
                                        const std::vector<std::string>& entries);
 
+/// The slow twins of what runs otherwise.
+struct RunOptions {
+  bool interpretsKernels = false;
+  bool usesSwitch = false;  ///< the portable dispatch loop
+};
+
 /// Loads the bytes and calls the function with inputs in the order of its parameters. The
 /// result as text. The code of an error is that of the runtime.
 Result<std::string> runCompiled(const CompiledProgram& program, const std::string& entry,
-                                const std::vector<std::string>& inputs, bool interpretsKernels);
+                                const std::vector<std::string>& inputs, RunOptions options);
 
 /// Saves the program and lets a new process (`self` with `--load`) load and run it.
 Result<std::string> runInNewProcess(const std::string& self, const CompiledProgram& program,

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <optional>
 #include <sstream>
 
@@ -36,22 +35,17 @@ struct Outcome {
   ErrorCode code = ErrorCode::Internal;
 };
 
-/// Looks at the module after every pass, until something is wrong.
+/// Looks at the module after every pass, until it says that this is enough.
 class AfterEachPass final : public passes::Instrument {
  public:
-  using Check = std::function<bool(const std::string& pass, ir::Module& module)>;
-  explicit AfterEachPass(Check check) : check_(std::move(check)) {}
-  Result<void> after(const passes::PipelineStep& step, ir::Module& module,
-                     std::chrono::nanoseconds) override {
-    if (check_(std::string(step.pass->name), module)) return success();
-    hasFailed_ = true;
+  explicit AfterEachPass(std::function<bool(const std::string& pass)> check) : check_(std::move(check)) {}
+  Result<void> after(const passes::PipelineStep& step, ir::Module&, std::chrono::nanoseconds) override {
+    if (check_(std::string(step.pass->name))) return success();
     return Error(ErrorCode::Internal, "a check after a pass failed");
   }
-  bool hasFailed() const { return hasFailed_; }
 
  private:
-  Check check_;
-  bool hasFailed_ = false;
+  std::function<bool(const std::string& pass)> check_;
 };
 
 class ProgramRunner {
@@ -66,21 +60,35 @@ class ProgramRunner {
     ++failures_;
     std::fputs(fmt::format("{}:{}: {}: {}\n", name_, run.line, where, what).c_str(), stderr);
   }
+  /// A run that the evaluator answered as its comments say.
+  struct Case {
+    const Run* run;
+    Outcome oracle;
+  };
+
   std::optional<ir::Module> typed(frontend::Diagnostics& diagnostics) const;
   void checkRefused();
-  void checkRun(const Run& run);
+  /// Evaluates the program as it is written, which says what every other way must give.
+  std::vector<Case> evaluateRuns(ir::Module& module);
   Result<std::vector<eval::Value>> inputsOf(ir::Module& module, ir::GlobalId entry, const Run& run) const;
   Outcome evaluate(ir::Module& module, ir::GlobalId entry, std::vector<eval::Value> inputs) const;
   void checkExpected(const Run& run, const Outcome& oracle);
   void checkSame(const Run& run, const std::string& where, const Outcome& oracle, const Outcome& other);
   /// Runs the pipeline of the level, evaluating as it goes.
-  void checkLevel(const Run& run, int level, bool isConstant, const Outcome& oracle);
-  /// Prints, parses and evaluates what a pass left. False when something is wrong.
-  bool checkModule(const Run& run, const std::string& at, ir::Module& module, const std::string& entryName,
-                   const std::vector<eval::Value>& inputs, const Outcome& oracle);
+  void checkLevel(const std::vector<Case>& cases, int level);
+  /// The same with the inputs of one run as constants.
+  void checkBuiltIn(const Case& one);
+  struct Evaluated {
+    const Case* one;
+    std::string function;
+    std::vector<eval::Value> inputs;
+  };
+  void checkPasses(ir::Module& module, int level, const std::string& prefix, std::vector<Evaluated> runs);
+  void checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
+                   std::vector<Evaluated>& runs);
 
   /// Compiles and runs the executable, in every way there is.
-  void checkCompiled(const Run& run, const Outcome& oracle);
+  void checkCompiled(const std::vector<Case>& cases, const ir::Module& module);
   std::vector<std::string> entries() const {
     std::vector<std::string> names;
     for (const Run& run : cases_.runs)
@@ -92,7 +100,6 @@ class ProgramRunner {
   std::string name_;
   std::string text_;
   CaseFile cases_;
-  std::map<int, Result<CompiledProgram>> compiled_;  // by level
   int failures_ = 0;
 };
 
@@ -219,75 +226,89 @@ void ProgramRunner::checkSame(const Run& run, const std::string& where, const Ou
          fmt::format("expected {}, found {}", formatValue(*oracle.value, 64), formatValue(*other.value, 64)));
 }
 
-void ProgramRunner::checkLevel(const Run& run, int level, bool isConstant, const Outcome& oracle) {
+void ProgramRunner::checkLevel(const std::vector<Case>& cases, int level) {
   frontend::Diagnostics diagnostics;
   std::optional<ir::Module> module = typed(diagnostics);
-  ir::GlobalId entry = *module->findFunction(run.entry);
-  Result<std::vector<eval::Value>> parsed = inputsOf(*module, entry, run);
-  std::vector<eval::Value> inputs = parsed.assume_value();
-  std::string entryName = run.entry;
-  if (isConstant) {
-    Result<ir::GlobalId> built = buildInInputs(*module, entry, inputs);
-    if (!built.has_value()) return;
-    entryName = module->function(built.assume_value()).name;
-    inputs.clear();
-  }
-  const std::string prefix = fmt::format("-O{}{}", level, isConstant ? ", inputs built in" : "");
-  passes::PassContext context{.diagnostics = diagnostics};
-  AfterEachPass check([&](const std::string& pass, ir::Module& now) -> bool {
-    const std::string at = fmt::format("{}, after {}", prefix, pass);
-    if (Result<void> verified = ir::verify(now); !verified.has_value()) {
-      std::fputs(ir::print(now).c_str(), stderr);
-      fail(run, at, verified.assume_error().message());
-      return false;
-    }
-    if (cases_.isOnce) return true;
-    return checkModule(run, at, now, entryName, inputs, oracle);
-  });
-  passes::Instrument* instruments[] = {&check};
-  Result<void> result = passes::runPipeline(*module, passes::pipelineOf(level), context, instruments);
-  if (check.hasFailed()) return;
-  if (!result.has_value()) return fail(run, prefix, result.assume_error().describe());
-  if (diagnostics.hasErrors()) return fail(run, prefix, frontend::render(diagnostics, module->sources));
-  if (cases_.isOnce) checkModule(run, prefix, *module, entryName, inputs, oracle);
+  std::vector<Evaluated> runs;
+  for (const Case& one : cases)
+    runs.push_back({&one, one.run->entry,
+                    inputsOf(*module, *module->findFunction(one.run->entry), *one.run).assume_value()});
+  checkPasses(*module, level, fmt::format("-O{}", level), std::move(runs));
 }
 
-bool ProgramRunner::checkModule(const Run& run, const std::string& at, ir::Module& module,
-                                const std::string& entryName, const std::vector<eval::Value>& inputs,
-                                const Outcome& oracle) {
+void ProgramRunner::checkBuiltIn(const Case& one) {
+  frontend::Diagnostics diagnostics;
+  std::optional<ir::Module> module = typed(diagnostics);
+  const ir::GlobalId entry = *module->findFunction(one.run->entry);
+  const std::vector<eval::Value> inputs = inputsOf(*module, entry, *one.run).assume_value();
+  const std::string prefix = "-O3, inputs built in";
+  Result<ir::GlobalId> built = buildInInputs(*module, entry, inputs);
+  if (!built.has_value()) return fail(*one.run, prefix, built.assume_error().message());
+  checkPasses(*module, 3, prefix, {{&one, module->function(built.assume_value()).name, {}}});
+}
+
+void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string& prefix,
+                                std::vector<Evaluated> runs) {
+  frontend::Diagnostics diagnostics;
+  passes::PassContext context{.diagnostics = diagnostics};
+  const passes::Pipeline pipeline = passes::pipelineOf(level);
+  AfterEachPass check([&](const std::string& pass) {
+    checkModule(module, fmt::format("{}, after {}", prefix, pass), cases_.isOnce, runs);
+    return !runs.empty();
+  });
+  passes::Instrument* instruments[] = {&check};
+  const Run& first = *runs.front().one->run;
+  Result<void> result = passes::runPipeline(module, pipeline, context, instruments);
+  if (runs.empty()) return;
+  if (!result.has_value()) return fail(first, prefix, result.assume_error().describe());
+  if (diagnostics.hasErrors()) return fail(first, prefix, frontend::render(diagnostics, module.sources));
+  if (cases_.isOnce) checkModule(module, prefix, false, runs);
+}
+
+/// Drops the runs that fail from the list; all of them when the module breaks a rule.
+void ProgramRunner::checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
+                                std::vector<Evaluated>& runs) {
+  const auto failAll = [&](const std::string& message) {
+    fail(*runs.front().one->run, at, message);
+    runs.clear();
+  };
+  if (Result<void> verified = ir::verify(module); !verified.has_value()) {
+    std::fputs(ir::print(module).c_str(), stderr);
+    return failAll(verified.assume_error().message());
+  }
+  if (verifiesOnly) return;
   // What is printed is a program: names are bound where they are used.
   ir::Module again;
   frontend::Diagnostics errors;
   frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
                          again, errors);
-  if (errors.hasErrors()) {
-    fail(run, at + ", printed", frontend::render(errors, again.sources));
-    return false;
-  }
+  if (errors.hasErrors()) return failAll("printed: " + frontend::render(errors, again.sources));
   const int before = failures_;
-  checkSame(run, at, oracle, evaluate(module, *module.findFunction(entryName), inputs));
-  if (failures_ == before) return true;
-  std::fputs(ir::print(module).c_str(), stderr);
-  return false;
+  std::erase_if(runs, [&](const Evaluated& one) {
+    const int beforeThis = failures_;
+    checkSame(*one.one->run, at, one.one->oracle,
+              evaluate(module, *module.findFunction(one.function), one.inputs));
+    return failures_ != beforeThis;
+  });
+  if (failures_ != before) std::fputs(ir::print(module).c_str(), stderr);
 }
 
-void ProgramRunner::checkCompiled(const Run& run, const Outcome& oracle) {
+void ProgramRunner::checkCompiled(const std::vector<Case>& cases, const ir::Module& module) {
   // Inputs as values, in the order of the parameters.
-  frontend::Diagnostics diagnostics;
-  std::optional<ir::Module> module = typed(diagnostics);
-  const ir::Function& function = module->function(*module->findFunction(run.entry));
-  std::vector<std::string> inputs(function.params.size());
-  for (size_t i = 0; i < run.inputs.size(); ++i) {
-    Result<NamedValue> named = parseNamedValue(run.inputs[i]);
-    size_t at = i;
-    if (named.assume_value().name) {
+  auto inputTexts = [&](const Run& run) {
+    const ir::Function& function = module.function(*module.findFunction(run.entry));
+    std::vector<std::string> inputs(function.params.size());
+    for (size_t i = 0; i < run.inputs.size(); ++i) {
+      const NamedValue named = parseNamedValue(run.inputs[i]).assume_value();
       const auto& names = function.entryNames;
-      at = static_cast<size_t>(std::find(names.begin(), names.end(), *named.assume_value().name) -
-                               names.begin());
+      const size_t at =
+          named.name ? static_cast<size_t>(std::find(names.begin(), names.end(), *named.name) - names.begin())
+                     : i;
+      inputs[at] = formatValue(named.value);
     }
-    inputs[at] = formatValue(named.assume_value().value);
-  }
-  auto outcome = [&](Result<std::string> result) -> Outcome {
+    return inputs;
+  };
+  auto outcome = [](Result<std::string> result) -> Outcome {
     if (!result.has_value())
       return {std::nullopt, result.assume_error().describe(), result.assume_error().code()};
     Result<TextValue> value = parseValue(result.assume_value());
@@ -297,48 +318,52 @@ void ProgramRunner::checkCompiled(const Run& run, const Outcome& oracle) {
   };
   for (int level : {0, 1, 2, 3}) {
     if (cases_.isOnce && level != 0 && level != 3) continue;
-    auto at = compiled_.find(level);
-    if (at == compiled_.end())
-      at = compiled_.emplace(level, compileProgram(name_, text_, level, entries())).first;
+    const Result<CompiledProgram> compiled = compileProgram(name_, text_, level, entries());
     const std::string where = fmt::format("compiled with -O{}", level);
-    if (!at->second.has_value()) {
-      fail(run, where, at->second.assume_error().describe());
-      continue;
+    if (!compiled.has_value()) return fail(*cases.front().run, where, compiled.assume_error().describe());
+    const CompiledProgram& program = compiled.assume_value();
+    for (const Case& one : cases) {
+      const Run& run = *one.run;
+      auto check = [&](const std::string& how, const Outcome& found) {
+        checkSame(run, how, one.oracle, found);
+        // What a program says that fails is used, so it fails in every form.
+        if (run.fails && found.value)
+          fail(run, how, fmt::format("expected a failure, found {}", formatValue(*found.value, 64)));
+        if (run.fails && !found.value && found.code == ErrorCode::InvalidArgument &&
+            found.error.find(run.message) == std::string::npos)
+          fail(run, how, fmt::format("expected an error with '{}', found {}", run.message, found.error));
+      };
+      const std::vector<std::string> inputs = inputTexts(run);
+      check(where, outcome(runCompiled(program, run.entry, inputs, {})));
+      if (level != 3) continue;
+      check(where + ", kernels interpreted",
+            outcome(runCompiled(program, run.entry, inputs, {.interpretsKernels = true})));
+      check(where + ", portable dispatch",
+            outcome(runCompiled(program, run.entry, inputs, {.usesSwitch = true})));
+      check(where + ", in a new process", outcome(runInNewProcess(self_, program, run.entry, inputs)));
     }
-    const CompiledProgram& program = at->second.assume_value();
-    auto check = [&](const std::string& how, const Outcome& found) {
-      checkSame(run, how, oracle, found);
-      // What a program says that fails is used, so it fails in every form.
-      if (run.fails && found.value)
-        fail(run, how, fmt::format("expected a failure, found {}", formatValue(*found.value, 64)));
-      if (run.fails && !found.value && found.code == ErrorCode::InvalidArgument &&
-          found.error.find(run.message) == std::string::npos)
-        fail(run, how, fmt::format("expected an error with '{}', found {}", run.message, found.error));
-    };
-    check(where, outcome(runCompiled(program, run.entry, inputs, false)));
-    if (level != 3) continue;
-    check(where + ", kernels interpreted", outcome(runCompiled(program, run.entry, inputs, true)));
-    check(where + ", in a new process", outcome(runInNewProcess(self_, program, run.entry, inputs)));
   }
 }
 
-void ProgramRunner::checkRun(const Run& run) {
-  frontend::Diagnostics diagnostics;
-  std::optional<ir::Module> module = typed(diagnostics);
-  if (!module) return fail(run, "compiler", diagnostics.items().back().message);
-  const std::optional<ir::GlobalId> entry = module->findFunction(run.entry);
-  if (!entry) return fail(run, "compiler", fmt::format("no function @{}", run.entry));
-  Result<std::vector<eval::Value>> inputs = inputsOf(*module, *entry, run);
-  if (!inputs.has_value()) return fail(run, "inputs", inputs.assume_error().message());
-  const Outcome oracle = evaluate(*module, *entry, inputs.assume_value());
-  const int before = failures_;
-  checkExpected(run, oracle);
-  if (failures_ != before) return;
-  for (int level : {0, 1, 2, 3})
-    if (!cases_.isOnce || level == 0 || level == 3) checkLevel(run, level, false, oracle);
-  checkCompiled(run, oracle);
-  // An input that an entry refuses is no program error when it is built in.
-  if (!run.fails && !cases_.isOnce) checkLevel(run, 3, true, oracle);
+std::vector<ProgramRunner::Case> ProgramRunner::evaluateRuns(ir::Module& module) {
+  std::vector<Case> cases;
+  for (const Run& run : cases_.runs) {
+    const std::optional<ir::GlobalId> entry = module.findFunction(run.entry);
+    if (!entry) {
+      fail(run, "compiler", fmt::format("no function @{}", run.entry));
+      continue;
+    }
+    Result<std::vector<eval::Value>> inputs = inputsOf(module, *entry, run);
+    if (!inputs.has_value()) {
+      fail(run, "inputs", inputs.assume_error().message());
+      continue;
+    }
+    Outcome oracle = evaluate(module, *entry, std::move(inputs).assume_value());
+    const int before = failures_;
+    checkExpected(run, oracle);
+    if (failures_ == before) cases.push_back({&run, std::move(oracle)});
+  }
+  return cases;
 }
 
 void ProgramRunner::checkRefused() {
@@ -370,7 +395,20 @@ int ProgramRunner::run() {
   if (!cases_.compileErrors.empty()) {
     checkRefused();
   } else {
-    for (const Run& run : cases_.runs) checkRun(run);
+    frontend::Diagnostics diagnostics;
+    std::optional<ir::Module> module = typed(diagnostics);
+    if (!module) {
+      fail(cases_.runs.front(), "compiler", diagnostics.items().back().message);
+      return failures_;
+    }
+    const std::vector<Case> cases = evaluateRuns(*module);
+    if (cases.empty()) return failures_;
+    for (int level : {0, 1, 2, 3})
+      if (!cases_.isOnce || level == 0 || level == 3) checkLevel(cases, level);
+    checkCompiled(cases, *module);
+    // An input that an entry refuses is no program error when it is built in.
+    for (const Case& one : cases)
+      if (!one.run->fails && !cases_.isOnce) checkBuiltIn(one);
   }
   return failures_;
 }

@@ -1,10 +1,10 @@
 // vm-run: loads an executable, calls one of its functions, shows or checks the result.
-#include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <memory>
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "tools/cli/command.h"
 #include "tools/vm_run/handles.h"
 #include "tools/vm_run/inputs.h"
@@ -104,9 +104,8 @@ void addOptions(Command& command, RunOptions& o) {
       ->group("Reports");
 }
 
-void logToStandardError(void*, baton_log_level level, const char* message) {
-  constexpr const char* kNames[] = {"trace", "debug", "info", "warning", "error"};
-  printLine(stderr, fmt::format("vm-run: {}: {}", kNames[std::min(level, BATON_LOG_ERROR)], message));
+void writeLog(void* sink, baton_log_level level, const char* message) {
+  static_cast<LogSink*>(sink)->write(static_cast<LogLevel>(level), message);
 }
 
 uint64_t sizeOption(const std::string& text) {
@@ -129,7 +128,9 @@ Result<int> run(const RunOptions& o) {
   instanceOptions.thread_count = o.threads;
   instanceOptions.memory_limit_bytes = memoryLimit;
   instanceOptions.allocator = o.allocator.c_str();
-  instanceOptions.log_sink = logToStandardError;
+  const std::unique_ptr<LogSink> log = makeStderrLogSink("vm-run", LogLevel::Warning);
+  instanceOptions.log_sink = writeLog;
+  instanceOptions.log_user = log.get();
   baton_instance* rawInstance = nullptr;
   BATON_TRY(check(baton_instance_create(&instanceOptions, &rawInstance)));
   const Instance instance(rawInstance);

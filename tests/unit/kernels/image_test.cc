@@ -1,7 +1,6 @@
-// Images: many kernels in one, the same bytes each time, from several threads, for every level.
+// Images: many kernels in one, the same bytes each time, for every level.
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <thread>
 
 #include "kernels/abi/cpu_features.h"
 #include "kernels/abi/image.h"
@@ -46,24 +45,6 @@ TEST_CASE("codegen: many kernels in one image, the same bytes each time") {
               .value()(context.get(), buffers, scalars) == 0);
     CHECK(y == Approx(std::exp(k)));
   }
-}
-
-TEST_CASE("codegen: several threads may compile at once") {
-  Builder b(vectorDescriptor(DType::F32, DType::F32));
-  b.vectorized(b.symbol(0), [&](Value i) { b.store(b.output(0), {i}, tanh(b.load(b.input(0), {i}))); });
-  const Kernel kernel = b.take();
-  std::vector<std::vector<std::byte>> images(2);
-  std::vector<std::thread> threads;
-  for (std::vector<std::byte>& image : images)
-    threads.emplace_back([&] {
-      for (int round = 0; round < 3; ++round) {
-        Result<codegen::NativeImage> compiled = codegen::compileKernels({&kernel, 1}, {.cpu = "x86-64-v3"});
-        if (compiled.has_value()) image = std::move(compiled).value().bytes;
-      }
-    });
-  for (std::thread& thread : threads) thread.join();
-  CHECK(!images[0].empty());
-  CHECK(images[0] == images[1]);
 }
 
 TEST_CASE("codegen: every level can be generated; unknown ones are named") {

@@ -20,7 +20,7 @@ TEST_CASE("scalar programs give the same in both dispatch loops") {
 }
 
 TEST_CASE("a counted loop of ten million turns allocates nothing") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   runtime.runI64("loop", {Runtime::i64(10)});
   const uint64_t before = runtime.instance->memory().statistics().systemAllocationCount;
   const uint64_t heapBefore = runtime.context->memoryStatistics().allocationCount;
@@ -30,7 +30,7 @@ TEST_CASE("a counted loop of ten million turns allocates nothing") {
 }
 
 TEST_CASE("recursion a million deep works, a thousand million is a limit") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.runI64("depth", {Runtime::i64(1000000)}) == 1000000);
   const auto failed = runtime.run("depth", {Runtime::i64(1000000000)});
   REQUIRE_FALSE(failed.has_value());
@@ -40,12 +40,12 @@ TEST_CASE("recursion a million deep works, a thousand million is a limit") {
 }
 
 TEST_CASE("tail calls use no stack") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.runI64("tail", {Runtime::i64(1000000)}, {.callDepth = 4, .stackBytes = 64 << 10}) == 1000000);
 }
 
 TEST_CASE("limits of depth and instructions are errors after which the context works") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   const auto deep = runtime.run("depth", {Runtime::i64(100)}, {.callDepth = 50});
   REQUIRE_FALSE(deep.has_value());
   CHECK(deep.error().code() == ErrorCode::LimitReached);
@@ -66,7 +66,7 @@ TEST_CASE("limits of depth and instructions are errors after which the context w
 }
 
 TEST_CASE("a deadline ends a call that does not end itself") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   const auto late = runtime.run("forever", {Runtime::i64(0)}, {.timeout = std::chrono::milliseconds(20)});
   REQUIRE_FALSE(late.has_value());
   CHECK(late.error().code() == ErrorCode::DeadlineExceeded);
@@ -74,7 +74,7 @@ TEST_CASE("a deadline ends a call that does not end itself") {
 }
 
 TEST_CASE("a program error carries the functions and lines that were active") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.runI64("divide", {Runtime::i64(7)}) == 14);
   const auto failed = runtime.run("divide", {Runtime::i64(0)});
   REQUIRE_FALSE(failed.has_value());
@@ -92,7 +92,7 @@ TEST_CASE("a program error carries the functions and lines that were active") {
 }
 
 TEST_CASE("two calls of one context take turns") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   const auto first = runtime.call("fib", {Runtime::i64(15)});
   const auto second = runtime.call("depth", {Runtime::i64(300)});
   ErrorDetails details;
@@ -108,7 +108,7 @@ TEST_CASE("two calls of one context take turns") {
 }
 
 TEST_CASE("stepping executes exactly as many instructions as asked") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   const auto call = runtime.call("loop", {Runtime::i64(5)});
   ErrorDetails details;
   uint64_t steps = 0;
@@ -125,7 +125,7 @@ TEST_CASE("stepping executes exactly as many instructions as asked") {
 }
 
 TEST_CASE("suspend and cancel before a call starts take effect at its first check") {
-  const Runtime runtime(kScalars);
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   ErrorDetails details;
   const auto call = runtime.call("loop", {Runtime::i64(100)});
   call->suspend();
@@ -142,7 +142,7 @@ TEST_CASE("suspend and cancel before a call starts take effect at its first chec
 }
 
 TEST_CASE("a call that was left suspended gives everything back") {
-  const Runtime runtime(kLists);
+  const Runtime runtime(kLists, {.useSwitch = GENERATE(false, true)});
   const uint64_t before = runtime.context->heap().inUseBytes();
   {
     const auto call = runtime.call("all", {Runtime::i64(1000)});
@@ -168,7 +168,7 @@ TEST_CASE("lists are built, mapped, folded and freed") {
 }
 
 TEST_CASE("a wrong constructor is a program error") {
-  const Runtime runtime(kLists);
+  const Runtime runtime(kLists, {.useSwitch = GENERATE(false, true)});
   const Ref<Value> empty = require(runtime.run("build", {Runtime::i64(0)}));
   const auto failed = runtime.run("head", {empty});
   REQUIRE_FALSE(failed.has_value());
@@ -192,7 +192,7 @@ TEST_CASE("values outlive the call, the context and the executable they came fro
 }
 
 TEST_CASE("left-nested data a million deep is shared and freed without recursion") {
-  const Runtime runtime(kLists);
+  const Runtime runtime(kLists, {.useSwitch = GENERATE(false, true)});
   Ref<Value> nested = require(runtime.run("snoc", {Runtime::i64(1000000), runtime.tensor({2}, {1, 2})}));
   CHECK(nested->object()->isShared());
   nested.reset();
@@ -220,7 +220,7 @@ TEST_CASE("closures capture, call themselves and leave their context") {
 }
 
 TEST_CASE("cells count, cycles through them are freed, and they stay in their context") {
-  const Runtime runtime(kCells);
+  const Runtime runtime(kCells, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.runI64("counter", {Runtime::i64(1000)}) == 1000);
   CHECK(runtime.runI64("cycle", {Runtime::i64(1000)}) == 1000);
   CHECK(runtime.context->heap().cells() == nullptr);

@@ -184,7 +184,7 @@ TEST_CASE("kernels compute, with scalars in and out") {
 }
 
 TEST_CASE("extents that disagree with the descriptor never reach a kernel") {
-  const Runtime runtime(kKernels);
+  const Runtime runtime(kKernels, {.useSwitch = GENERATE(false, true)});
   CHECK(messageOf(runtime.run("add", {runtime.tensor({2}, {1, 2}), runtime.tensor({3}, {1, 2, 3})})) ==
         "kernel add: dimension 0 of input 1 is 3, expected n = 2");
   CHECK(messageOf(runtime.run("wrong", {runtime.tensor({2, 2}, {1, 2, 3, 4})})) ==
@@ -195,7 +195,7 @@ TEST_CASE("extents that disagree with the descriptor never reach a kernel") {
 }
 
 TEST_CASE("a kernel fills a donated input in place, and no other") {
-  const Runtime runtime(kKernels);
+  const Runtime runtime(kKernels, {.useSwitch = GENERATE(false, true)});
   Ref<Value> x = runtime.tensor({2000}, std::vector<float>(2000, 1.0f));
   const void* memory = x->elements();
   ErrorDetails details;
@@ -216,12 +216,12 @@ TEST_CASE("a kernel fills a donated input in place, and no other") {
 }
 
 TEST_CASE("a kernel may not write into a constant") {
-  const Runtime runtime(kKernels);
+  const Runtime runtime(kKernels, {.useSwitch = GENERATE(false, true)});
   CHECK(messageOf(runtime.run("constant")) == "kernel add: output 0 is memory that may not be written");
 }
 
 TEST_CASE("a kernel's failure has its message and values") {
-  const Runtime runtime(kKernels);
+  const Runtime runtime(kKernels, {.useSwitch = GENERATE(false, true)});
   const auto failed =
       runtime.run("rows", {runtime.tensor({2, 2}, {1, 2, -3, 4}), Value::scalar(DType::F32, 0)});
   CHECK(messageOf(failed) == "row 1 is negative, after 1 good ones");
@@ -231,7 +231,7 @@ TEST_CASE("a kernel's failure has its message and values") {
 }
 
 TEST_CASE("turns of interpreted kernels count against the limits") {
-  const Runtime runtime(kKernels);
+  const Runtime runtime(kKernels, {.useSwitch = GENERATE(false, true)});
   const std::vector<float> data(100000, 1.0f);
   const auto x = runtime.tensor({100000}, data);
   const auto limited = runtime.run("add", {x, x}, {.instructionCount = 100000});
@@ -321,7 +321,7 @@ b1:
 }  // namespace
 
 TEST_CASE("native code runs on machines that have what it needs") {
-  const Runtime runtime(kNative);
+  const Runtime runtime(kNative, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.executable->kernels().cpuLevel() == "any");
   CHECK(runtime.runI64("six", {runtime.tensor({4}, {1, 2, 3, 4}), Runtime::i64(1000)}) == 1000);
   const Ref<Instance> instance = makeInstance();

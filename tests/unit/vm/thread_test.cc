@@ -50,15 +50,18 @@ TEST_CASE("values are released by other threads while their context runs on") {
 }
 
 TEST_CASE("a context may end while other threads hold and release its values") {
+  const Ref<Instance> instance = makeInstance();
+  const uint64_t before = instance->memory().statistics().inUseBytes;
   for (int turn = 0; turn < 20; ++turn) {
     std::vector<Ref<Value>> lists;
     std::thread releaser;
     {
-      const Runtime runtime(kLists);
+      const Runtime runtime(kLists, {}, instance);
       for (int i = 0; i < 4; ++i) lists.push_back(require(runtime.run("build", {Runtime::i64(200)})));
       releaser = std::thread([taken = std::move(lists)]() mutable { taken.clear(); });
     }
     releaser.join();
+    CHECK(instance->memory().statistics().inUseBytes == before);
   }
 }
 

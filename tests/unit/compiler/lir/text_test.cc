@@ -1,5 +1,8 @@
 #include <catch2/catch.hpp>
 
+#include <fstream>
+#include <iterator>
+
 #include "compiler/lir/parser.h"
 #include "compiler/lir/printer.h"
 #include "compiler/lir/verifier.h"
@@ -93,6 +96,20 @@ TEST_CASE("the verifier names the rule") {
                "(), ()\n}") == "low-level form of @f, b0: register %0 is defined twice, first in b0");
   CHECK(ruleOf("func @f signature<0> {\nb0:\n  jump b7\n}") ==
         "low-level form of @f, b0: jump: block b7 does not exist");
+}
+
+TEST_CASE("the program of the documentation is one, as it would be printed") {
+  std::ifstream file(BATON_LIR_PAGE);
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const std::string fence = "\n```\n";
+  size_t begin = page.find(fence);
+  REQUIRE(begin != std::string::npos);
+  begin += fence.size();
+  const std::string text = page.substr(begin, page.find(fence, begin) + 1 - begin);
+  const Result<Module> module = parseModule(text);
+  REQUIRE(module.has_value());
+  CHECK(module.value().functions.size() == 1);
+  CHECK(print(module.value()) == text);
 }
 
 }  // namespace

@@ -1,0 +1,697 @@
+#!/usr/bin/python3
+"""Writes the programs operators_*.relay beside this file: every operator with the values that
+numpy gives, over dtypes, broadcasting, and extents of 0 and 1. No test runs this; it needs
+python3-numpy. What the values mean is said in docs/semantics.md, and numpy's own answer is used
+wherever that is the same; the functions of the first part say where it is not."""
+
+import itertools
+import math
+import pathlib
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+rng = np.random.default_rng(2024)
+np.seterr(all="ignore")
+
+SHORT = {"bool": "bool", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
+         **{f"{u}int{b}": f"{u[:1] or 'i'}{b}" for u in ("", "u") for b in (8, 16, 32, 64)}}
+SIGNED = ["int8", "int16", "int32", "int64"]
+UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
+INTEGERS = SIGNED + UNSIGNED
+COMMON = ["int8", "int32", "int64", "uint8"]  # of tensors; scalars are of all dtypes
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+# Rounding of one operation, relative to the largest element: 4 units in the last place for what
+# is made of polynomials, one rounding more for the storage types.
+TOLERANCE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 5e-7, "float64": 1e-15}
+
+
+class Tensor:
+    """Elements and a dtype that numpy may lack: bfloat16 is kept in float32."""
+
+    def __init__(self, dtype, values, shape=None):
+        carrier = np.float32 if dtype == "bfloat16" else np.dtype(dtype)
+        self.dtype = dtype
+        values = np.asarray(values)
+        self.a = bfloat16(values) if dtype == "bfloat16" else values.astype(carrier)
+        if shape is not None:
+            self.a = self.a.reshape(shape)
+
+    def text(self):
+        prefix = "".join(f"{n}x" for n in self.a.shape) + SHORT[self.dtype] + "="
+        return prefix + " ".join(element(x) for x in self.a.ravel())
+
+    def type(self, dims=None):
+        """With `?` for each extent, unless `dims` says them: "n, 3"."""
+        if self.a.ndim == 0:
+            return self.dtype
+        dims = dims or ", ".join("?" for _ in self.a.shape)
+        return f"Tensor[({dims}{',' if self.a.ndim == 1 else ''}), {self.dtype}]"
+
+    def known(self):
+        return ", ".join(map(str, self.a.shape))
+
+
+def element(x):
+    if isinstance(x, np.bool_):
+        return "true" if x else "false"
+    if isinstance(x, np.integer):
+        return str(int(x))
+    if np.isnan(x):
+        return "nan"
+    return repr(float(x)) if x.dtype == np.float64 else str(x)
+
+
+def bfloat16(values):
+    """Rounds to nearest even. From float64 through float32, which is what the language does."""
+    values = np.asarray(values).astype(np.float32)
+    bits = np.atleast_1d(values).view(np.uint32).astype(np.int64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32).view(np.float32)
+    return np.where(np.isnan(values), np.float32(np.nan), rounded.reshape(values.shape))
+
+
+def wide(t):
+    """What floats compute in: float32 for the storage types."""
+    return t.a.astype(np.float32) if t.dtype in ("float16", "bfloat16") else t.a
+
+
+def like(t, values):
+    return Tensor(t.dtype, values)
+
+
+def text(value):
+    if isinstance(value, Tensor):
+        return value.text()
+    if len(value) == 1:
+        return f"({text(value[0])},)"
+    return "(" + ", ".join(text(v) for v in value) + ")"
+
+
+class Program:
+    def __init__(self, name, summary):
+        self.name = name
+        self.lines = [f"// {summary} Written by operators.py.", "// once: many functions"]
+        self.functions = {}
+
+    def define(self, name, parameters, results):
+        """A function of these parameters ("%x: type") that gives a tuple of the results."""
+        body = f"({', '.join(results)}{',' if len(results) == 1 else ''})"
+        text = f"def @{name}({', '.join(parameters)}) {{\n  {body}\n}}"
+        assert self.functions.setdefault(name, text) == text, name
+
+    def run(self, name, inputs, results, tolerance=0):
+        self.lines.append(f"// entry: {name}")
+        self.lines.append("// run: " + "; ".join(f"{k}={v.text()}" for k, v in inputs.items()))
+        self.lines.append(f"// expect{f' ~{tolerance:g}' if tolerance else ''}: {text(results)}")
+
+    def case(self, name, results, inputs, tolerance=0, dims={}):
+        """A run, and its function if there is none yet. `results`: pairs of an expression and its
+        value; `dims`: the extents in the types of some inputs."""
+        self.define(name, [f"%{k}: {v.type(dims.get(k))}" for k, v in inputs.items()], [e for e, _ in results])
+        self.run(name, inputs, [v for _, v in results], tolerance)
+
+    def write(self):
+        (HERE / f"{self.name}.relay").write_text("\n".join(self.lines + list(self.functions.values())) + "\n")
+
+
+def integers(dtype, count):
+    info = np.iinfo(dtype)
+    edges = [info.min, info.max, 0, 1, info.max - 1, info.min + 1]
+    small = rng.integers(max(info.min, -9), 9, max(count - len(edges), 0))
+    return Tensor(dtype, np.array((edges + [int(x) for x in small])[:count], dtype))
+
+
+def floats(dtype, count):
+    edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 1.5, 2.5, -2.5]
+    return Tensor(dtype, np.array((edges + list(rng.uniform(-4, 4, max(count - len(edges), 0))))[:count]))
+
+
+def tame(dtype, *shape, low=-4.0, high=4.0):
+    """Floats without edges, or small integers."""
+    if dtype == "bool":
+        return Tensor(dtype, rng.integers(0, 2, shape))
+    if dtype in FLOATS:
+        return Tensor(dtype, rng.uniform(low, high, shape))
+    return Tensor(dtype, rng.integers(0 if dtype in UNSIGNED else -9, 9, shape))
+
+
+def whole(dtype, *shape):
+    """Small whole numbers, whose sums and products are exact in every order."""
+    return Tensor(dtype, rng.integers(0 if dtype in UNSIGNED else -4, 5, shape))
+
+
+# ---- Where numpy differs from the language ------------------------------------------------------
+
+
+def maximum(a, b):
+    """NaN wins, and -0 is below 0."""
+    if a.dtype.kind != "f":
+        return np.maximum(a, b)
+    zero = np.where(np.signbit(a) & np.signbit(b), np.copysign(a, -1), np.abs(a))
+    return np.where((a == 0) & (b == 0), zero, np.maximum(a, b))
+
+
+def minimum(a, b):
+    return -maximum(-a, -b) if a.dtype.kind == "f" else np.minimum(a, b)
+
+
+def truncated(a, b):
+    """Integer division towards zero."""
+    out = [abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1)
+           for x, y in np.broadcast(a, b)]
+    return np.array(out, a.dtype).reshape(np.broadcast(a, b).shape)
+
+
+def shifted(a, b, left):
+    """A negative count, or one of the width and more, shifts everything out."""
+    bits = a.dtype.itemsize * 8
+    out = []
+    for x, y in np.broadcast(a, b):
+        x, y = int(x), int(y)
+        y = y if 0 <= y < bits else 2 * bits
+        out.append((x << y) % 2**bits if left else x >> y)
+    unsigned = np.array([v % 2**bits for v in out], f"uint{bits}").reshape(np.broadcast(a, b).shape)
+    return unsigned.view(a.dtype)
+
+
+def converted(t, dtype):
+    """Floats to integers truncate and saturate; NaN gives 0; integers wrap."""
+    if dtype == "bool":
+        return Tensor(dtype, t.a != 0)
+    if dtype in FLOATS or t.dtype not in FLOATS:
+        if dtype in ("float16", "bfloat16") and t.dtype not in ("float16", "bfloat16", "bool"):
+            return Tensor(dtype, once(t.a, dtype))
+        return Tensor(dtype, t.a)
+    info = np.iinfo(dtype)
+    whole_numbers = [0 if math.isnan(x) else info.max if x > info.max else info.min if x < info.min
+                     else int(x) for x in map(float, t.a.ravel())]
+    return Tensor(dtype, np.array(whole_numbers, dtype).reshape(t.a.shape))
+
+
+def once(values, dtype):
+    """Rounded once to a storage type: through a float32 that was rounded to odd, so that the second
+    rounding sees what the first one dropped."""
+    exact = [int(v) if values.dtype.kind in "iu" else float(v) for v in values.ravel()]
+    out = []
+    for v in exact:
+        f = np.float32(v)
+        if np.isfinite(f) and float(f) != v:
+            bits = f.view(np.uint32)
+            if not bits & 1:
+                toward = np.float32(np.inf if float(f) < v else -np.inf)
+                f = np.nextafter(f, toward)
+        out.append(f)
+    out = np.array(out, np.float32).reshape(values.shape)
+    return bfloat16(out) if dtype == "bfloat16" else out.astype(np.float16)
+
+
+# ---- The programs -------------------------------------------------------------------------------
+
+
+def unary():
+    p = Program("operators_unary", "Operators of one operand.")
+    exact = {
+        "negative": np.negative, "abs": np.abs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+        "round": np.round, "copy": lambda x: x,
+        "sign": lambda x: np.where(x > 0, 1, np.where(x < 0, -1, np.where(x == 0, 0, np.nan)))
+        if x.dtype.kind == "f" else np.sign(x),
+        "nn.relu": lambda x: maximum(x, np.zeros_like(x)),
+    }
+    predicates = {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}
+    for dtype in FLOATS + INTEGERS:
+        name = dtype
+        results = [f"{op}(%x)" for op in exact]
+        results.append("clip(%x, a_min=1f, a_max=2.25f)")
+        isFloat = dtype in FLOATS
+        results += [f"{op}(%x)" for op in predicates] if isFloat else ["bitwise_not(%x)"]
+        isTensor = dtype in FLOATS + COMMON
+        if isTensor:
+            p.define(name, [f"%x: Tensor[(?,), {dtype}]"], results)
+        p.define(name + "_scalar", [f"%x: {dtype}"], results)
+        make = floats if isFloat else integers
+        for x in (make(dtype, 17), make(dtype, 1), make(dtype, 0)):
+            w = wide(x)
+            high = np.asarray(2.25).astype(w.dtype)
+            expected = [like(x, w if op in ("floor", "ceil", "trunc", "round") and not isFloat else f(w))
+                        for op, f in exact.items()]
+            expected.append(like(x, minimum(maximum(w, np.ones_like(w)), high + np.zeros_like(w))))
+            expected += ([Tensor("bool", f(w)) for f in predicates.values()] if isFloat
+                         else [like(x, np.invert(w))])
+            if isTensor:
+                p.run(name, {"x": x}, expected)
+            for i in range(min(len(x.a), 9)):
+                scalar = lambda t: Tensor(t.dtype, t.a[i])
+                p.run(name + "_scalar", {"x": scalar(x)}, [scalar(e) for e in expected])
+    for shape in ((2, 3), (0, 3), ()):
+        x = tame("bool", *shape)
+        p.case(f"bools_{len(shape)}",
+               [("logical_not(%x)", like(x, ~x.a)), ("bitwise_not(%x)", like(x, ~x.a)), ("copy(%x)", x)],
+               {"x": x})
+    p.write()
+
+    p = Program("operators_functions", "Functions of floats, to 4 units in the last place.")
+    functions = {
+        "exp": np.exp, "tanh": np.tanh, "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+        "erf": np.vectorize(math.erf, otypes=[float]),
+    }
+    positive = {"log": np.log, "sqrt": np.sqrt, "rsqrt": lambda x: 1 / np.sqrt(x)}
+    for group, low, table in (("any", -3, functions), ("positive", 0.25, positive)):
+        for dtype in FLOATS:
+            for shape in ((4,), (1,), (0,), ()):
+                x = tame(dtype, *shape, low=low, high=3)
+                results = [(f"{op}(%x)", like(x, f(x.a.astype(np.float64)))) for op, f in table.items()]
+                p.case(f"{group}_{dtype}_{len(shape)}", results, {"x": x}, TOLERANCE[dtype])
+    edge = Tensor("float32", [0.0, -0.0, np.inf, -np.inf, np.nan, -1.0, 1.0, 4.0])
+    w = edge.a.astype(np.float64)
+    p.case("edges", [("exp(%x * %zero + where(isfinite(%x), zeros_like(%x), %x))",
+                      Tensor("float32", [1, 1, np.nan, np.nan, np.nan, 1, 1, 1])),
+                     ("sqrt(%x)", like(edge, np.sqrt(w))),
+                     ("rsqrt(%x)", like(edge, 1 / np.sqrt(w)))],
+           {"x": edge, "zero": Tensor("float32", np.zeros(8))})
+    limits = Tensor("float32", [np.inf, -np.inf, np.nan, 100, -110])
+    p.case("limits", [("exp(%x)", like(limits, [np.inf, 0, np.nan, np.inf, 0])),
+                      ("tanh(%x)", like(limits, [1, -1, np.nan, 1, -1])),
+                      ("sigmoid(%x)", like(limits, [1, 0, np.nan, 1, 0])),
+                      ("erf(%x)", like(limits, [1, -1, np.nan, 1, -1])),
+                      ("log(%x)", like(limits, [np.inf, np.nan, np.nan, np.log(100.0), np.nan]))],
+           {"x": limits}, 5e-7)
+    p.write()
+
+
+def binary():
+    p = Program("operators_arithmetic", "Arithmetic of two operands, with broadcasting.")
+    floatOps = {
+        "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide,
+        "floor_divide": lambda a, b: np.floor(a / b), "trunc_divide": lambda a, b: np.trunc(a / b),
+        "mod": np.fmod, "trunc_mod": np.fmod,
+        "floor_mod": np.mod,
+        "maximum": maximum, "minimum": minimum,
+    }
+    integerOps = {
+        "add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": truncated,
+        "floor_divide": np.floor_divide, "trunc_divide": truncated, "mod": np.fmod, "trunc_mod": np.fmod,
+        "floor_mod": np.mod, "maximum": np.maximum, "minimum": np.minimum,
+        "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+        "left_shift": lambda a, b: shifted(a, b, True), "right_shift": lambda a, b: shifted(a, b, False),
+    }
+    shapes = [((2, 3), (3,)), ((0, 3), (3,)), ((1, 3), (1,)), ((4,), (2, 1)), ((), (4,)), ((), (0,)), ((), ())]
+    for dtype in FLOATS + INTEGERS:
+        isFloat = dtype in FLOATS
+        table = floatOps if isFloat else integerOps
+        for sa, sb in shapes:
+            if (sa, sb) != ((), ()) and dtype not in ("float32", "int32"):
+                continue
+            a, b = tame(dtype, *sa), tame(dtype, *sb)
+            if isFloat:
+                b = like(b, np.where(np.abs(b.a) < 0.25, b.a + 1, b.a))
+            else:
+                b = like(b, np.where(b.a == 0, 3, b.a))
+            results = [(f"{op}(%a, %b)", Tensor(dtype, f(wide(a), wide(b)))) for op, f in table.items()]
+            p.case(f"{dtype}_{len(sa)}_{len(sb)}", results, {"a": a, "b": b})
+    for dtype in INTEGERS:
+        a = integers(dtype, 8)
+        counts = np.array([1, 2, 100, 3, a.a.dtype.itemsize * 8, a.a.dtype.itemsize * 8 - 1, 0, 5])
+        if dtype in SIGNED:
+            counts[3] = -1
+        b = like(a, counts)
+        wraps = {k: integerOps[k] for k in ("add", "subtract", "multiply", "left_shift", "right_shift",
+                                            "bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum")}
+        results = [(f"{op}(%a, %b)", like(a, f(a.a, b.a))) for op, f in wraps.items()]
+        if dtype in COMMON:
+            p.case(f"edges_{dtype}", results, {"a": a, "b": b}, dims={"a": "n", "b": "n"})
+            c = like(b, np.where(b.a == 0, 3, np.where(b.a == -1, 2, b.a)))
+            divisions = {k: f for k, f in integerOps.items() if "div" in k or "mod" in k}
+            p.case(f"divisions_{dtype}", [(f"{op}(%a, %b)", like(a, f(a.a, c.a))) for op, f in divisions.items()],
+                   {"a": a, "b": c}, dims={"a": "n", "b": "n"})
+        for i in range(len(a.a)):
+            p.case(f"edges_scalar_{dtype}", [(e, Tensor(v.dtype, v.a[i])) for e, v in results],
+                   {"a": Tensor(dtype, a.a[i]), "b": Tensor(dtype, b.a[i])})
+    for dtype in FLOATS:
+        values = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5]
+        pairs = np.array(list(itertools.product(values, values)))
+        a, b = Tensor(dtype, pairs[:, 0]), Tensor(dtype, pairs[:, 1])
+        usual = {k: floatOps[k] for k in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "mod",
+                                          "trunc_mod", "floor_mod", "floor_divide", "trunc_divide")}
+        p.case(f"edges_{dtype}", [(f"{op}(%a, %b)", like(a, f(wide(a), wide(b)))) for op, f in usual.items()],
+               {"a": a, "b": b}, dims={"a": "n", "b": "n"})
+    a, b = Tensor("bool", [0, 0, 1, 1]), Tensor("bool", [0, 1, 0, 1])
+    p.case("bools", [(f"{op}(%a, %b)", like(a, f(a.a, b.a))) for op, f in {
+        "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
+        "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+        "add": np.logical_or, "multiply": np.logical_and, "maximum": np.logical_or,
+        "minimum": np.logical_and}.items()], {"a": a, "b": b},
+           dims={"a": "n", "b": "n"})
+    p.write()
+
+    p = Program("operators_comparison", "Comparisons and choices, with broadcasting.")
+    comparisons = {"equal": np.equal, "not_equal": np.not_equal, "less": np.less, "less_equal": np.less_equal,
+                   "greater": np.greater, "greater_equal": np.greater_equal}
+    for dtype in FLOATS + INTEGERS + ["bool"]:
+        for sa, sb in (((3, 3), (3,)), ((0, 3), (1,)), ((9,), (9,)), ((0,), (0,)), ((), ())):
+            if sa and (dtype not in FLOATS + COMMON + ["bool"] or (len(sa) == 2) != (dtype == "float32")):
+                continue
+            if dtype in FLOATS and sa in ((3, 3), (9,)):
+                a = Tensor(dtype, [1.5, -2, 0, np.nan, np.inf, -np.inf, -0.0, 1.5, 3], sa)
+                b = Tensor(dtype, [1.5, np.nan, 0.0] * (sb[0] // 3))
+            elif dtype in INTEGERS and sa == (9,):
+                a, b = integers(dtype, 9), integers(dtype, 9)
+            else:
+                a, b = tame(dtype, *sa), tame(dtype, *sb)
+            c = tame("bool", *sb)
+            results = [(f"{op}(%a, %b)", Tensor("bool", f(a.a, b.a))) for op, f in comparisons.items()]
+            results.append(("where(%c, %a, %b)", like(a, np.where(c.a, a.a, b.a))))
+            results.append(("where(%c, %b, %a)", like(a, np.where(c.a, b.a, a.a))))
+            p.case(f"{dtype}_{len(sa)}", results, {"a": a, "b": b, "c": c},
+                   dims=dict.fromkeys("abc", "n") if len(sa) == 1 else {})
+    p.write()
+
+
+def casts():
+    p = Program("operators_cast", "Conversions between all dtypes.")
+    everything = ["bool"] + INTEGERS + FLOATS
+    for dtype in everything:
+        if dtype == "bool":
+            x = Tensor(dtype, [0, 1, 1])
+        elif dtype in INTEGERS:
+            x = integers(dtype, 9)
+        elif dtype == "float16":
+            x = Tensor(dtype, [0.0, -0.0, np.inf, -np.inf, np.nan, 0.75, -0.75, 3.5, -300, 65504, 6e-8])
+        else:
+            x = Tensor(dtype, [0.0, -0.0, np.inf, -np.inf, np.nan, 0.75, -0.75, 129.5, -129.5, 70000.0, 1e-9,
+                               3e9, -3e9, 1e19, -1e19, 1e30, 2049.0, 2051.0, 0.1])
+        results = []
+        for target in everything:
+            results.append((f'cast(%x, dtype="{target}")', converted(x, target)))
+        for target in ("int8", "float16", "bool", "float64"):
+            results.append((f'cast_like(%x, zeros(shape=[2, 0], dtype="{target}"))', converted(x, target)))
+        for target in everything[1:]:
+            if target != dtype and dtype != "bool" and "bfloat16" not in (target, dtype) and \
+                    np.dtype(target).itemsize == x.a.dtype.itemsize:
+                bits = np.where(np.isnan(x.a), np.array(np.nan, x.a.dtype), x.a) if dtype in FLOATS else x.a
+                if dtype in FLOATS:
+                    bits = np.where(np.isnan(bits), np.abs(bits), bits)
+                results.append((f'reinterpret(%x, dtype="{target}")', Tensor(target, bits.view(target))))
+        if dtype == "bfloat16":
+            top = (np.where(np.isnan(x.a), np.float32(np.nan), x.a).view(np.uint32) >> 16).astype(np.uint16)
+            results.append(('reinterpret(%x, dtype="uint16")', Tensor("uint16", top)))
+            results.append(('reinterpret(reinterpret(%x, dtype="int16"), dtype="bfloat16")', x))
+        if dtype in ("bool", "int8", "int32", "uint64", "float16", "bfloat16", "float32", "float64"):
+            p.case(dtype, results, {"x": x})
+            p.case(dtype, [(e, Tensor(v.dtype, [])) for e, v in results], {"x": Tensor(dtype, [])})
+        for i in range(len(x.a)):
+            p.case(dtype + "_scalar", [(e, Tensor(v.dtype, v.a[i])) for e, v in results],
+                   {"x": Tensor(dtype, x.a[i])})
+    p.write()
+
+
+def reductions():
+    p = Program("operators_reduction", "Reductions.")
+    variants = [("", (0, 1, 2), False), ("axis=[0, 2], keepdims=True", (0, 2), True), ("axis=[-1]", (2,), False),
+                ("axis=[1], exclude=True", (0, 2), False), ("axis=[]", (), False)]
+
+    def call(op, attrs):
+        return f"{op}(%x{', ' if attrs else ''}{attrs})"
+
+    def accumulated(f, x, axes, keep):
+        """In the type itself: numpy widens small integers, which wrap here."""
+        if x.dtype.kind == "f":
+            return f(x, axis=axes, keepdims=keep)
+        return f(x, axis=axes, keepdims=keep, dtype=x.dtype)
+
+    def chosen(dtype):
+        return variants if dtype in ("float32", "int32") else variants[:2]
+
+    for dtype in FLOATS + COMMON:
+        lowest, highest = ((-np.inf, np.inf) if dtype in FLOATS else
+                           (np.iinfo(dtype).min, np.iinfo(dtype).max))
+        for shape in ((2, 3, 5), (1, 1, 1), (0, 3, 2), (2, 3, 0)):
+            x = whole(dtype, *shape)
+            w = wide(x)
+            results = []
+            for attrs, axes, keep in chosen(dtype):
+                results.append((call("sum", attrs), like(x, accumulated(np.sum, w, axes, keep))))
+                results.append((call("prod", attrs), like(x, accumulated(np.prod, w, axes, keep))))
+                results.append((call("max", attrs), like(x, np.max(w, axis=axes, keepdims=keep, initial=lowest))))
+                results.append((call("min", attrs), like(x, np.min(w, axis=axes, keepdims=keep, initial=highest))))
+            p.case(dtype, results, {"x": x})
+        # Means: one division of an exact sum.
+        for shape in ((2, 3, 5), (1, 1, 1)) + (((2, 0, 1),) if dtype in FLOATS else ()):
+            x = whole(dtype, *shape)
+            results = []
+            for attrs, axes, keep in chosen(dtype):
+                count = int(np.prod([shape[d] for d in axes])) if axes else 1
+                total = accumulated(np.sum, wide(x), axes, keep)
+                results.append((call("mean", attrs), like(
+                    x, total / total.dtype.type(count) if dtype in FLOATS
+                    else truncated(total, np.full_like(total, count)))))
+            p.case(f"mean_{dtype}", results, {"x": x})
+    for shape in ((2, 3, 5), (1, 1, 1), (0, 3, 2), (2, 3, 0)):
+        x = tame("bool", *shape)
+        results = []
+        for attrs, axes, keep in variants[:3]:
+            some, every = np.any(x.a, axis=axes, keepdims=keep), np.all(x.a, axis=axes, keepdims=keep)
+            results += [(call(op, attrs), like(x, some)) for op in ("any", "sum", "max")]
+            results += [(call(op, attrs), like(x, every)) for op in ("all", "prod", "min")]
+        p.case("bool", results, {"x": x})
+
+    def position(f, x, axes, keep):
+        if not axes:
+            return np.zeros(x.shape, np.int32)
+        moved = np.moveaxis(x, axes, range(x.ndim - len(axes), x.ndim))
+        rest = moved.shape[:x.ndim - len(axes)]
+        at = f(moved.reshape(rest + (-1,)), axis=-1).astype(np.int32)
+        return np.expand_dims(at, axes) if keep else at
+
+    for dtype in FLOATS + COMMON + ["bool"]:
+        for shape in ((2, 3, 5), (1, 1, 1)):
+            x = tame("bool", *shape) if dtype == "bool" else whole(dtype, *shape)  # with equal elements
+            if dtype in FLOATS and shape != (1, 1, 1):
+                x.a[1, 1, 2] = np.nan
+                x.a[1, 1, 4] = np.nan
+            results = [(call(op, attrs), Tensor("int32", position(f, x.a, axes, keep)))
+                       for attrs, axes, keep in chosen(dtype) for op, f in (("argmax", np.argmax), ("argmin", np.argmin))]
+            p.case(f"arg_{dtype}", results, {"x": x})
+    x = Tensor("float32", [[0.0, -0.0, 0.0], [-0.0, 0.0, -0.0], [1, np.nan, 2], [np.inf, -np.inf, 3]])
+    p.case("edges", [("max(%x, axis=[1])", Tensor("float32", [0.0, 0.0, np.nan, np.inf])),
+                     ("min(%x, axis=[1])", Tensor("float32", [-0.0, -0.0, np.nan, -np.inf])),
+                     ("sum(%x, axis=[1])", Tensor("float32", [0.0, 0.0, np.nan, np.nan]))], {"x": x})
+    x = tame("float32", 3, 70)
+    w = x.a.astype(np.float64)
+    p.case("rounded", [("sum(%x, axis=[1])", like(x, w.sum(1))), ("mean(%x, axis=[0])", like(x, w.mean(0)))],
+           {"x": x}, 1e-6)
+    p.write()
+
+
+def products():
+    p = Program("operators_product", "Matrix products, softmax and bias.")
+    for dtype in FLOATS + ["int8", "int32", "uint8"]:
+        for m, k, n in ((2, 3, 4), (1, 1, 1), (0, 3, 2), (2, 0, 3), (2, 3, 0)):
+            a, b = whole(dtype, m, k), whole(dtype, k, n)
+            batch_a, batch_b = whole(dtype, 2, m, k), whole(dtype, 2, k, n)
+            one = whole(dtype, 1, k, n)
+            vector = whole(dtype, k)
+            matmul = lambda x, y: like(a, np.matmul(wide(x), wide(y)))
+            results = [("nn.dense(%a, %bt)", matmul(a, b)), ("nn.dense(%v, %bt)", matmul(vector, b)),
+                       ("nn.matmul(%v, %b)", matmul(vector, b))]
+            for ta, tb in itertools.product((False, True), repeat=2):
+                x, y = "%at" if ta else "%a", "%bt" if tb else "%b"
+                attrs = f"transpose_a={ta}, transpose_b={tb}"
+                results.append((f"nn.matmul({x}, {y}, {attrs})", matmul(a, b)))
+                x, y = "%ct" if ta else "%c", "%dt" if tb else "%d"
+                results.append((f"nn.batch_matmul({x}, {y}, {attrs})", matmul(batch_a, batch_b)))
+            results.append(("nn.batch_matmul(%c, %e, transpose_b=False)", matmul(batch_a, one)))
+            if dtype == "int8":
+                results.append(('nn.dense(%a, %bt, out_dtype="int32")',
+                                Tensor("int32", np.matmul(a.a.astype(np.int32), b.a.astype(np.int32)))))
+            if dtype != "float32":  # one of each operator
+                results = [r for r in results if "%at" not in r[0] and "%ct" not in r[0]][-5::2] + results[:1]
+            swap = lambda t: like(t, t.a.swapaxes(-1, -2))
+            p.case(dtype, results,
+                   {"a": a, "b": b, "at": swap(a), "bt": swap(b), "c": batch_a, "d": batch_b, "ct": swap(batch_a),
+                    "dt": swap(batch_b), "e": one, "v": vector})
+    # Wrapping, and what a product of many terms rounds to.
+    a = Tensor("int8", [[100, 100], [-128, 127]])
+    p.case("wraps", [("nn.matmul(%a, %b)", Tensor("int8", (a.a.astype(int) @ a.a.astype(int)) % 256 - 0))],
+           {"a": a, "b": a})
+    a, b = tame("float32", 3, 40), tame("float32", 40, 70)
+    p.case("rounded", [("nn.matmul(%a, %b)", Tensor("float32", a.a.astype(np.float64) @ b.a))],
+           {"a": a, "b": b}, 1e-6)
+    # A weight in panels of 64 rows, as the compiler packs them.
+    for rows in (3, 64, 66):
+        x, w = whole("float32", 2, 3), whole("float32", rows, 3)
+        panels = np.zeros((-(-rows // 64) * 64, 3), np.float32)
+        panels[:rows] = w.a
+        packed = Tensor("float32", panels.reshape(-1, 64, 3).transpose(0, 2, 1))
+        p.case(f"packed_{rows}", [(f"nn.dense_packed(%x, %w, units={rows})", like(x, x.a @ w.a.T))],
+               {"x": x, "w": packed}, dims={"w": packed.known()})
+    for dtype in FLOATS:
+        for shape in ((2, 3, 4), (1, 1, 1), (2, 0, 3), (0, 2, 2)):
+            x = tame(dtype, *shape)
+            results = []
+            for axis in (0, 1, -1) if dtype == "float32" else (-1,):
+                w = x.a.astype(np.float64)
+                shifted_x = w - w.max(axis, keepdims=True, initial=-np.inf)
+                total = np.exp(shifted_x).sum(axis, keepdims=True)
+                results.append((f"nn.softmax(%x, axis={axis})", like(x, np.exp(shifted_x) / total)))
+                results.append((f"nn.log_softmax(%x, axis={axis})", like(x, shifted_x - np.log(total))))
+            p.case(f"softmax_{dtype}", results, {"x": x},
+                   TOLERANCE[dtype] * (4 if dtype in ("float32", "float64") else 1))
+    x = Tensor("float32", [[1000, 1000, -np.inf], [-2000, -2000, -2000], [1, np.nan, 2], [np.inf, 1, 2]])
+    third = np.float64(1) / 3
+    p.case("softmax_edges", [("nn.softmax(%x)", like(x, [[0.5, 0.5, 0], [third] * 3, [np.nan] * 3, [np.nan] * 3]))],
+           {"x": x}, 1e-7)
+    for dtype in ("float32", "float16", "int32"):
+        x = whole(dtype, 2, 3, 4)
+        ends = [whole(dtype, n) for n in x.a.shape]
+        p.case(f"bias_{dtype}", [("nn.bias_add(%x, %b)", like(x, x.a + ends[1].a[:, None])),
+                                 ("nn.bias_add(%x, %c, axis=-1)", like(x, x.a + ends[2].a)),
+                                 ("nn.bias_add(%x, %a, axis=0)", like(x, x.a + ends[0].a[:, None, None]))],
+               {"x": x, "a": ends[0], "b": ends[1], "c": ends[2]})
+    x = whole("float32", 2, 0)
+    p.case("bias_none", [("nn.bias_add(%x, %b)", x)], {"x": x, "b": Tensor("float32", [])})
+    p.write()
+
+
+def moving():
+    p = Program("operators_shape", "Operators that move elements.")
+    for dtype in ("float32", "bool", "float16", "int64"):  # of 4, 1, 2 and 8 bytes
+        for shape in ((2, 3, 4), (1, 1, 1), (0, 3, 2), (2, 3, 0)):
+            x = tame(dtype, *shape)
+            a = x.a
+            n, m, k = shape
+            r = []
+
+            def add(expression, value):
+                r.append((expression, Tensor(dtype, value)))
+
+            add("reshape(%x, newshape=[-3, 0])", a.reshape(n * m, k))
+            add("reshape(%x, newshape=[-3, -2])", a.reshape(n * m, k))
+            add("reshape(%x, newshape=[n, -4, 1, -1, -2])", a.reshape(n, 1, m, k))
+            add("transpose(%x)", a.transpose())
+            add("transpose(%x, axes=[1, 0, 2])", a.transpose(1, 0, 2))
+            add("transpose(%x, axes=[2, -3, 1])", a.transpose(2, 0, 1))
+            add("expand_dims(%x, axis=1, num_newaxis=2)", a[:, None, None])
+            add("expand_dims(%x, axis=-1)", a[..., None])
+            add("squeeze(expand_dims(expand_dims(%x, axis=0), axis=-1), axis=[0, -1])", a)
+            add("reverse(%x)", a[::-1])
+            add("reverse(%x, axis=-1)", a[..., ::-1])
+            add("concatenate((%x, %x), axis=1)", np.concatenate([a, a], 1))
+            add("concatenate((%x, %x, %x), axis=-1)", np.concatenate([a, a, a], -1))
+            add("concatenate((%x,))", a)
+            add("stack((%x, %x), axis=0)", np.stack([a, a]))
+            add("stack((%x, %x), axis=-1)", np.stack([a, a], -1))
+            add("strided_slice(%x, begin=[0, 1], end=[1, 3])", a[0:1, 1:3])
+            add("strided_slice(%x, begin=[-1], end=[-9], strides=[-1], axes=[1])", a[:, ::-1])
+            add("strided_slice(%x, begin=[3], end=[0], strides=[-2], axes=[2])", a[:, :, 3:0:-2])
+            add("strided_slice(%x, begin=[1, 0], end=[-1, 1], slice_mode=\"size\")", a[1:, 0:1])
+            add("strided_slice(%x, begin=[5], end=[9])", a[5:9])
+            add("broadcast_to(%x, shape=[2, n, m, k])", np.broadcast_to(a, (2,) + shape))
+            add("repeat(%x, repeats=2)", np.repeat(a, 2))
+            add("repeat(%x, repeats=3, axis=1)", np.repeat(a, 3, 1))
+            add("repeat(%x, repeats=0, axis=-1)", np.repeat(a, 0, -1))
+            add("tile(%x, reps=[2])", np.tile(a, 2))
+            add("tile(%x, reps=[2, 1, 3, 1])", np.tile(a, (2, 1, 3, 1)))
+            add("tile(%x, reps=[1, 0, 1])", np.tile(a, (1, 0, 1)))
+            if dtype != "float32":
+                r = r[3::3]
+            p.case(dtype, r, {"x": x}, dims={"x": "n, m, k"})
+    x = tame("float32", 2, 6, 5)
+    parts = [([1, 3], 2), (3, 1), ([0, 2, 2], 0)]
+    p.case("split", [(f"split(%x, indices_or_sections={where}, axis={axis})",
+                      [like(x, part) for part in np.split(x.a, where, axis)]) for where, axis in parts],
+           {"x": x}, dims={"x": x.known()})
+    one = tame("float32", 1, 3, 1)
+    p.case("ones", [("squeeze(%x, axis=[0, 2])", like(one, one.a[0, :, 0])), ("squeeze(%x, axis=[-1])", like(one, one.a[..., 0])),
+                    ("broadcast_to(%x, shape=[2, 3, 2])", like(one, np.broadcast_to(one.a, (2, 3, 2)))),
+                    ("broadcast_to(%x, shape=[0, 3, 1])", like(one, np.broadcast_to(one.a, (0, 3, 1))))],
+           {"x": one}, dims={"x": one.known()})
+    s = Tensor("float32", 2.5)
+    p.case("scalar", [("reshape(%x, newshape=[1, 1])", like(s, [[2.5]])), ("expand_dims(%x, axis=0)", like(s, [2.5])),
+                      ("broadcast_to(%x, shape=[2])", like(s, [2.5, 2.5])), ("transpose(%x)", s),
+                      ("stack((%x, %x))", like(s, [2.5, 2.5])), ("tile(%x, reps=[2])", like(s, [2.5, 2.5])),
+                      ("repeat(%x, repeats=2)", like(s, [2.5, 2.5]))], {"x": s})
+    p.write()
+
+
+def indexing():
+    p = Program("operators_index", "Operators that read at positions.")
+    for dtype, index in (("float32", "int32"), ("float32", "int64"), ("bool", "uint8"), ("float16", "int32"),
+                         ("int64", "int8")):
+        x = tame(dtype, 2, 3, 4)
+        a = x.a
+        ids = np.array([2, 0, 1, 5, 200 if index == "uint8" else -2])
+        i = Tensor(index, ids)
+        g = Tensor(index, rng.integers(0, 3, (2, 2, 4)))
+        batch = Tensor(index, [[2, 0], [1, 1]])
+        inside = Tensor(index, [[0, 2], [1, 2]])
+        r = [("take(%x, %i, axis=1)", like(x, np.take(a, np.clip(ids, 0, 2), 1))),
+             ('take(%x, %i, axis=-1, mode="wrap")', like(x, np.take(a, np.mod(ids, 4), 2))),
+             ("take(%x, %i)", like(x, a.ravel()[np.clip(ids, 0, 23)])),
+             ('take(%x, %n, axis=1, mode="fast")', like(x, np.take(a, inside.a.astype(int), 1))),
+             ("take(%x, %b, axis=1, batch_dims=1)", like(x, np.stack([a[b][batch.a[b].astype(int)] for b in range(2)]))),
+             ("gather(%x, %g, axis=1)", like(x, np.take_along_axis(a, g.a.astype(np.int64), 1)))]
+        p.case(f"take_{dtype}_{index}", r, {"x": x, "i": i, "g": g, "b": batch, "n": inside})
+    x = tame("float32", 3)
+    i = Tensor("int32", [-1, -3, 2])
+    none = Tensor("int32", np.zeros(0))
+    p.case("negative", [('take(%x, %i, axis=0, mode="fast")', like(x, x.a[[2, 0, 2]])),
+                        ("gather(%x, %i)", like(x, x.a[[2, 0, 2]])), ("take(%x, %n, axis=0)", like(x, [])),
+                        ("gather(%x, %n)", like(x, []))], {"x": x, "i": i, "n": none})
+    p.case("scalar", [("take(%x, %i, axis=0)", like(x, x.a[1])), ('take(%x, %i, mode="wrap")', like(x, x.a[1]))],
+           {"x": x, "i": Tensor("int64", 1)})
+    for dtype, on, off in (("float32", "2f", "-1f"), ("int32", "1i32", "0i32"), ("bool", "True", "False"),
+                           ("float16", "0.5f", "0f")):
+        for ids in ([0, 2, 1, 7, -1], [1], []):
+            i = Tensor("int32", ids)
+            values = {"2f": 2, "-1f": -1, "1i32": 1, "0i32": 0, "True": 1, "False": 0, "0.5f": 0.5, "0f": 0}
+            hot = i.a[:, None] == np.arange(3)
+            value = np.where(hot, values[on], values[off])
+            p.case(f"one_hot_{dtype}",
+                   [(f'one_hot(%i, {on}, {off}, depth=3, dtype="{dtype}")', Tensor(dtype, value)),
+                    (f'one_hot(%i, {on}, {off}, depth=3, axis=0, dtype="{dtype}")', Tensor(dtype, value.T)),
+                    (f'one_hot(%i, {on}, {off}, depth=0, dtype="{dtype}")', Tensor(dtype, value[:, :0]))], {"i": i})
+    p.write()
+
+
+def creation():
+    p = Program("operators_create", "Operators that make tensors.")
+    for dtype in ["bool"] + INTEGERS + FLOATS:
+        for shape in ((2, 3), (1, 1), (0, 2), ()):
+            if shape and dtype not in ("bool", "int8", "int64", "float16", "float32", "float64"):
+                continue
+            x = tame(dtype, *shape)
+            of = lambda v: Tensor(dtype, np.full(shape, v))
+            listed = "[n, m]" if shape else "[]"
+            v = tame(dtype)
+            r = [("zeros_like(%x)", of(0)), ("ones_like(%x)", of(1)), ("full_like(%x, %v)", of(v.a)),
+                 (f'zeros(shape={listed}, dtype="{dtype}")', of(0)),
+                 (f'ones(shape={listed}, dtype="{dtype}")', of(1)), (f"full(%v, shape={listed})", of(v.a)),
+                 (f'full(2.75f, shape={listed}, dtype="{dtype}")',
+                  converted(Tensor("float32", np.full(shape, 2.75)), dtype)),
+                 ("shape_of(%x)", Tensor("int32", np.array(shape, np.int32))),
+                 ('shape_of(%x, dtype="int64")', Tensor("int64", np.array(shape, np.int64)))]
+            p.case(f"{dtype}_{len(shape)}", r, {"x": x, "v": v}, dims={"x": "n, m"} if shape else {})
+    for dtype in ("int32", "int64"):
+        name = f"arange_{dtype}"
+        p.define(name, [f"%{k}: {dtype}" for k in "abc"], ["arange(%a, %b, %c)"])
+        for a, b, c in ((1, 10, 3), (10, 1, -3), (0, 0, 1), (5, 1, 1), (0, 1, 100), (-3, 3, 2)):
+            p.run(name, {k: Tensor(dtype, v) for k, v in zip("abc", (a, b, c))},
+                  [Tensor(dtype, np.arange(a, b, c))])
+    p.case("arange_float", [("arange(0f, 1f, 0.25f)", Tensor("float32", [0, 0.25, 0.5, 0.75])),
+                            ('arange(1f, -1f, -0.5f, dtype="float16")', Tensor("float16", [1, 0.5, 0, -0.5]))], {})
+    n = Tensor("int64", [2, 3])
+    p.case("given", [("zeros(%n)", Tensor("float32", np.zeros((2, 3)))),
+                     ('ones(%n, dtype="int8")', Tensor("int8", np.ones((2, 3)))),
+                     ("full(7f, %n)", Tensor("float32", np.full((2, 3), 7)))], {"n": n}, dims={"n": "2"})
+    p.write()
+
+
+if __name__ == "__main__":
+    unary()
+    binary()
+    casts()
+    reductions()
+    products()
+    moving()
+    indexing()
+    creation()
