@@ -62,6 +62,7 @@ struct Kind {
     return {.tag = KindTagValue::Closure, .index = signature.value(), .function = function};
   }
   static Kind cell(KindIndex content) { return {.tag = KindTagValue::Cell, .index = content.value()}; }
+  static Kind array(KindIndex content) { return {.tag = KindTagValue::Array, .index = content.value()}; }
   static Kind storage(uint8_t device = 0) { return {.tag = KindTagValue::Storage, .device = device}; }
 };
 

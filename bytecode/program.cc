@@ -14,6 +14,7 @@ Kind kindOf(const ValueType& type) {
     case ValueType::Tag::Adt: return Kind::adt(type.type);
     case ValueType::Tag::Closure: return Kind::closure(type.signature);
     case ValueType::Tag::Cell: return Kind::cell(type.content);
+    case ValueType::Tag::Array: return Kind::array(type.content);
   }
   return {};
 }

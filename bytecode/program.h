@@ -21,15 +21,15 @@ namespace baton::bytecode {
 struct ValueType {
   /// A tuple is an Adt. A Cell may be in a field, but is no parameter or result of an entry
   /// point. Values are on disk.
-  enum class Tag : uint8_t { Tensor = 0, Adt = 1, Closure = 2, Cell = 3 };
+  enum class Tag : uint8_t { Tensor = 0, Adt = 1, Closure = 2, Cell = 3, Array = 4 };
   Tag tag = Tag::Tensor;
   DType dtype = DType::F32;      ///< Tensor; rank 0 is a scalar and lives in `s`
   std::vector<DimExpr> extents;  ///< Tensor; symbols belong to the entry point, or to the field (see below)
-  TypeIndex type;                ///< Adt
-  /// Adt in an entry point: the view with the extents inside; nothing: as the type says.
+  TypeIndex type;                ///< Adt, Array
+  /// Adt or Array in an entry point: the view with the extents inside; nothing: as the type says.
   std::optional<uint32_t> view;
   SignatureIndex signature;  ///< Closure
-  KindIndex content;         ///< Cell
+  KindIndex content;         ///< Cell; Array: of its elements
 };
 Kind kindOf(const ValueType& type);
 
@@ -48,11 +48,14 @@ struct Constructor {
   uint16_t scalarCount = 0;
 };
 
-/// A data type or a tuple; monomorphic. Tags are positions in `constructors`.
+/// A data type, a tuple or an array; monomorphic. Tags are positions in `constructors`.
 struct TypeDef {
   std::string name;      ///< as users see it: "List[Tensor[(?, 4), float32]]"
   bool isTuple = false;  ///< one constructor without a name
   bool isList = false;   ///< the prelude's List, which value text may write as [a, b]
+  /// An Array: one constructor without a name, whose one field is an element. What the code
+  /// knows of it is the kind of its elements; this is for those who make and show values.
+  bool isArray = false;
   std::vector<Constructor> constructors;
 };
 
@@ -174,7 +177,7 @@ class ByteStorage {
 
 struct Program {
   Meta meta;
-  std::vector<Kind> kinds;  ///< contents of cells (and arrays)
+  std::vector<Kind> kinds;  ///< contents of cells and arrays
   std::vector<TypeDef> types;
   std::vector<Signature> signatures;
   std::vector<Function> functions;

@@ -20,7 +20,14 @@ std::string cellPath(const TypeInfo& type, Object* object, const std::vector<uin
   std::string text;
   const TypeInfo* current = &type;
   for (const uint32_t slot : path) {
-    if (!current || !current->isData()) break;
+    if (!current || !current->hasParts()) break;
+    if (current->isArray()) {
+      text += fmt::format("{}element {}", text.empty() ? "" : ", ", slot);
+      object = object->slotSpan()[slot];
+      current = &current->element();
+      if (object->kind != ObjectKind::Adt && object->kind != ObjectKind::Array) break;
+      continue;
+    }
     const bytecode::Constructor& constructor = current->definition->constructors[object->tag];
     const auto field = std::ranges::find_if(constructor.fields, [&](const bytecode::Field& candidate) {
       return !candidate.isScalar && candidate.slot == slot;
@@ -31,7 +38,7 @@ std::string cellPath(const TypeInfo& type, Object* object, const std::vector<uin
                         constructor.name.empty() ? "a tuple" : constructor.name);
     current = &(*current->fields)[object->tag][index];
     object = object->slots()[slot];
-    if (object->kind != ObjectKind::Adt) break;
+    if (object->kind != ObjectKind::Adt && object->kind != ObjectKind::Array) break;
   }
   return text.empty() ? "a captured variable" : text;
 }
@@ -263,7 +270,8 @@ Result<Ref<Value>> Call::wrap(const TypeInfo& type, uint64_t bits, Object* objec
     case TypeKind::Tuple:
     case TypeKind::Adt:
     case TypeKind::Closure:
-    case TypeKind::Ref: break;
+    case TypeKind::Ref:
+    case TypeKind::Array: break;
   }
   return Value::data(type, object, false);
 }

@@ -15,7 +15,7 @@ namespace {
 struct FieldPlace {
   const TypeInfo* holder;
   const bytecode::Constructor* constructor;
-  size_t field;
+  size_t field;  ///< of an array: the element
   int64_t item;  ///< of the innermost list; -1 outside of lists
 };
 
@@ -39,12 +39,20 @@ bool forEachTensor(const TypeInfo& root, Object* object, F&& f) {
     }
     const Count count = step.object->count.load(std::memory_order_relaxed);
     if (count != kSharedCount + 1 && !seen.insert({step.type->fields, step.object}).second) continue;
+    if (step.type->isArray()) {
+      const TypeInfo& element = step.type->element();
+      if (element.kind != TypeKind::Tensor && !element.hasParts()) continue;
+      const std::span<Object*> elements = step.object->slotSpan();
+      for (size_t i = elements.size(); i-- > 0;)
+        pending.push_back({&element, elements[i], {step.type, nullptr, i, step.place.item}});
+      continue;
+    }
     const bytecode::Constructor& constructor = step.type->definition->constructors[step.object->tag];
     const std::vector<TypeInfo>& fields = (*step.type->fields)[step.object->tag];
     const int64_t item = step.type->isList() && step.place.item < 0 ? 0 : step.place.item;
     // In reverse, so that the first field is looked at first.
     for (size_t i = fields.size(); i-- > 0;) {
-      if (fields[i].kind != TypeKind::Tensor && !fields[i].isData()) continue;
+      if (fields[i].kind != TypeKind::Tensor && !fields[i].hasParts()) continue;
       const bool isTail = step.type->isList() && fields[i].definition == step.type->definition;
       const bool isNested = fields[i].isList() && !isTail;
       const int64_t itemOfField = isTail ? item + 1 : isNested ? -1 : item;
@@ -57,9 +65,10 @@ bool forEachTensor(const TypeInfo& root, Object* object, F&& f) {
 }
 
 std::string placeText(const FieldPlace& place) {
-  if (place.item < 0) return fieldText(*place.constructor, place.field);
   if (place.holder->isList()) return fmt::format("item {}", place.item);
-  return fmt::format("item {}, {}", place.item, fieldText(*place.constructor, place.field));
+  const std::string part = place.holder->isArray() ? fmt::format("element {}", place.field)
+                                                   : fieldText(*place.constructor, place.field);
+  return place.item < 0 ? part : fmt::format("item {}, {}", place.item, part);
 }
 
 }  // namespace
@@ -85,7 +94,7 @@ std::optional<std::string> findWrongExtent(const TypeInfo& field, std::span<cons
 
 std::optional<std::string> findWrongExtent(const TypeInfo& type, Object* object) {
   std::optional<std::string> problem;
-  if (!type.isData()) return problem;
+  if (!type.hasParts()) return problem;
   forEachTensor(type, object, [&](const TypeInfo& field, const FieldPlace& place, Object* tensor) {
     problem = findWrongExtent(field, asTensor(tensor)->shape());
     if (problem) problem = placeText(place) + ": " + *problem;
@@ -96,7 +105,7 @@ std::optional<std::string> findWrongExtent(const TypeInfo& type, Object* object)
 
 std::optional<WrongExtent> findWrongExtent(const TypeInfo& type, Object* object, const ExtentTest& test) {
   std::optional<WrongExtent> wrong;
-  if (!type.isData()) return wrong;
+  if (!type.hasParts()) return wrong;
   forEachTensor(type, object, [&](const TypeInfo& field, const FieldPlace& place, Object* tensor) {
     const std::span<const int64_t> extents = asTensor(tensor)->shape();
     for (size_t axis = 0; axis < extents.size() && !wrong; ++axis)

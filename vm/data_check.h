@@ -14,7 +14,7 @@ namespace baton::vm {
 /// An extent that is not what its field says.
 struct WrongExtent {
   const TypeInfo* field = nullptr;
-  std::string place;  ///< "item 2", "field 0 of Cons"
+  std::string place;  ///< "item 2", "element 1", "field 0 of Cons"
   size_t axis = 0;
   int64_t found = 0;
 };

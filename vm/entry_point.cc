@@ -24,6 +24,7 @@ std::string valueText(const Value& value) {
     case TypeKind::Adt:
     case TypeKind::Closure:
     case TypeKind::Ref: return fmt::format("a {}", value.type()->text);
+    case TypeKind::Array: return fmt::format("an {}", value.type()->text);
   }
   return {};
 }
@@ -86,7 +87,7 @@ void EntryPoint::bindSymbols() {
     }
   }
   for (uint32_t index = 0; index < parameters_.size(); ++index)
-    if (parameters_[index].type.isData() && hasSymbols(parameters_[index].type)) walks_.push_back(index);
+    if (parameters_[index].type.hasParts() && hasSymbols(parameters_[index].type)) walks_.push_back(index);
 }
 
 size_t EntryPoint::findParameter(std::string_view name) const {
@@ -107,7 +108,7 @@ bool EntryPoint::hasSymbols(const TypeInfo& root) const {
       for (const DimSymbol symbol : used)
         if (symbol.value() < bindings_.size()) return true;
     }
-    if (!type.isData() || !seen.insert(type.fields).second) continue;
+    if (!type.hasParts() || !seen.insert(type.fields).second) continue;
     for (const std::vector<TypeInfo>& fields : *type.fields)
       for (const TypeInfo& field : fields) work.push_back(&field);
   }

@@ -342,6 +342,45 @@ Cell* Heap::allocateCell(bool isReference) {
   return cell;
 }
 
+Array* Heap::allocateArray(bool holdsReferences, uint32_t capacity) {
+  const uint64_t elementBytes = uint64_t{8} * capacity;
+  const bool isInline = sizeof(Array) + elementBytes <= kMaxSmallBytes;
+  // All of the object's memory is room for elements.
+  const uint32_t objectBytes =
+      isInline ? kSizeClassBytes[sizeClassOf(static_cast<uint32_t>(sizeof(Array) + elementBytes))]
+               : static_cast<uint32_t>(sizeof(Array));
+  auto* array = static_cast<Array*>(allocate(ObjectKind::Array, objectBytes, holdsReferences ? 1 : 0));
+  if (!array) return nullptr;
+  array->length = 0;
+  array->blockBytes = 0;
+  if (isInline) {
+    array->capacity = (objectBytes - static_cast<uint32_t>(sizeof(Array))) / 8;
+    array->data = reinterpret_cast<uint64_t*>(array + 1);
+    return array;
+  }
+  std::byte* data = takeBlock(elementBytes, kTensorAlignment);
+  if (!data) {
+    giveBack(array);
+    return nullptr;
+  }
+  array->capacity = capacity;
+  array->data = reinterpret_cast<uint64_t*>(data);
+  array->blockBytes = elementBytes;
+  return array;
+}
+
+bool Heap::growArray(Array*& array, uint32_t capacity) {
+  Array* grown = allocateArray(array->holdsReferences(), capacity);
+  if (!grown) return false;
+  if (array->length != 0) std::memcpy(grown->data, array->data, uint64_t{8} * array->length);
+  grown->length = array->length;
+  if (array->blockBytes)
+    giveBlock(reinterpret_cast<std::byte*>(array->data), array->blockBytes, kTensorAlignment);
+  giveBack(array);
+  array = grown;
+  return true;
+}
+
 Tensor* Heap::allocateTensor(DType dtype, uint32_t device, std::span<const int64_t> extents,
                              uint64_t sizeBytes) {
   const auto rank = static_cast<uint32_t>(extents.size());

@@ -73,6 +73,13 @@ class Heap {
     return object;
   }
   Cell* allocateCell(bool isReference);
+  /// An array of length 0 with room for at least `capacity` elements, at most kMaxArrayLength.
+  Array* allocateArray(bool holdsReferences, uint32_t capacity);
+  /// Moves a private array to a larger one, which takes its place. False when refused.
+  bool growArray(Array*& array, uint32_t capacity);
+  /// Makes an object that only the caller holds private again, so that private objects may be put
+  /// into it. False when it belongs to another heap.
+  bool makePrivate(Object* object);
   /// A tensor with memory of its own, contents undefined. `sizeBytes` is what the extents say.
   Tensor* allocateTensor(DType dtype, uint32_t device, std::span<const int64_t> extents, uint64_t sizeBytes);
   /// A tensor that looks at memory of `owner`, whose reference it takes over on success. Extents are

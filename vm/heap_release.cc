@@ -31,9 +31,27 @@ struct NullaryTable {
   }
 };
 constinit NullaryTable nullaryTable;  // never written
+
+struct EmptyArray {
+  Array object;
+  constexpr EmptyArray() : object{} {
+    std::construct_at(&object.count, kImmortalCount);
+    object.kind = ObjectKind::Array;
+  }
+};
+constinit EmptyArray emptyArrayObject;  // never written
 }  // namespace
 
 Object* nullaryAdt(uint32_t tag) { return &nullaryTable.objects[tag]; }
+Array* emptyArray() { return &emptyArrayObject.object; }
+
+bool Heap::makePrivate(Object* object) {
+  if (!object->isShared()) return true;
+  if (heapOf(object) != this) return false;
+  object->count.store(1, std::memory_order_relaxed);
+  dropReference();  // the context still has its own
+  return true;
+}
 
 bool Heap::dropShared(Object* object) {
   if (object->isImmortal()) return false;
@@ -93,6 +111,9 @@ void Heap::finish(Object* object, Heap* self) {
   if (object->kind == ObjectKind::Tensor) {
     data = asTensor(object)->data;
     blockBytes = asTensor(object)->blockBytes;
+  } else if (object->kind == ObjectKind::Array) {
+    data = reinterpret_cast<std::byte*>(asArray(object)->data);
+    blockBytes = asArray(object)->blockBytes;
   } else {
     Storage* storage = asStorage(object);
     if (storage->release) storage->release(storage->context);

@@ -1,6 +1,6 @@
 // Objects: what a reference points to. Every object begins with the same 16 bytes; its
-// reference slots follow the header of its kind directly, so that releasing, sharing and
-// walking are written once for all kinds.
+// reference slots follow the header of its kind directly, and only those of an array may lie
+// elsewhere, so that releasing, sharing and walking are written once for all kinds.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,9 @@ enum class ObjectKind : uint8_t {
   Tensor = 1,   ///< dense row-major elements; slot 0 is the owner of its memory, or null
   Storage = 2,  ///< a region of memory that tensors lie in
   Cell = 3,     ///< a mutable cell: one slot, or one scalar
-  Adt = 4,      ///< a value of a data type or a tuple; `tag` is its constructor
-  Closure = 5,  ///< captures; `tag` is its function
+  Array = 4,    ///< elements of one kind, as many as it likes
+  Adt = 5,      ///< a value of a data type or a tuple; `tag` is its constructor
+  Closure = 6,  ///< captures; `tag` is its function
 };
 
 /// Counts. A positive count is private to one context and not atomic. The sign bit is the
@@ -39,7 +40,7 @@ struct Object {
   std::atomic<Count> count;
   ObjectKind kind;
   uint8_t sizeClass;   ///< of its heap; the heap's affair
-  uint16_t slotCount;  ///< references that it holds
+  uint16_t slotCount;  ///< references that it holds; Array: 1 when its elements are references, else 0
   uint32_t tag;        ///< Adt: constructor; Closure: function; Tensor: see TensorTag
   uint32_t scratch;    ///< of walks that hold the object to themselves
 
@@ -51,9 +52,11 @@ struct Object {
   }
   void setLink(Object* next) { std::memcpy(&tag, &next, sizeof next); }
 
+  /// Of all kinds but Array.
   Object** slots() { return reinterpret_cast<Object**>(this + 1); }
   Object* const* slots() const { return reinterpret_cast<Object* const*>(this + 1); }
-  std::span<Object*> slotSpan() { return {slots(), slotCount}; }
+  /// The references in an object of any kind.
+  std::span<Object*> slotSpan();
   /// Scalars of an Adt or a Closure, or the one of a Cell: after the slots.
   uint64_t* scalars() { return reinterpret_cast<uint64_t*>(slots() + slotCount); }
   const uint64_t* scalars() const { return reinterpret_cast<const uint64_t*>(slots() + slotCount); }
@@ -68,7 +71,7 @@ struct Object {
 };
 static_assert(sizeof(Object) == 16);
 
-constexpr bool needsFinish(ObjectKind kind) { return kind <= ObjectKind::Cell; }
+constexpr bool needsFinish(ObjectKind kind) { return kind <= ObjectKind::Array; }
 
 /// A tensor's tag: dtype, rank and device, a byte each, then flags.
 struct TensorTag {
@@ -138,9 +141,31 @@ struct Cell : Object {
   Cell* next;
 };
 
+/// Elements lie in the object as long as they are few, then in a block of their own.
+struct Array : Object {
+  uint32_t length;
+  uint32_t capacity;
+  uint64_t* data;       ///< references, or scalars in their 64-bit form
+  uint64_t blockBytes;  ///< of the block; 0: inline
+
+  bool holdsReferences() const { return slotCount != 0; }
+  Object** references() { return reinterpret_cast<Object**>(data); }
+};
+static_assert(sizeof(Array) == 40);
+/// Indices in programs are int32.
+inline constexpr uint32_t kMaxArrayLength = INT32_MAX;
+
+inline std::span<Object*> Object::slotSpan() {
+  if (kind != ObjectKind::Array) [[likely]]
+    return {slots(), slotCount};
+  Array* array = static_cast<Array*>(this);
+  return {array->references(), array->holdsReferences() ? array->length : 0};
+}
+
 inline Tensor* asTensor(Object* object) { return static_cast<Tensor*>(object); }
 inline Storage* asStorage(Object* object) { return static_cast<Storage*>(object); }
 inline Cell* asCell(Object* object) { return static_cast<Cell*>(object); }
+inline Array* asArray(Object* object) { return static_cast<Array*>(object); }
 
 void retainSlow(Object* object);
 
@@ -156,5 +181,7 @@ inline void retain(Object* object) {
 /// The value of a constructor without fields: one immortal object per tag, up to a limit.
 inline constexpr uint32_t kNullaryCount = 64;
 Object* nullaryAdt(uint32_t tag);
+/// The array without elements, of any kind: one immortal object.
+Array* emptyArray();
 
 }  // namespace baton::vm

@@ -55,8 +55,9 @@ ShareOutcome share(Heap& heap, Object*& root, const Retainable* constants, std::
   Object* current = root;
   mark(current, marked);
   for (;;) {
-    if (outcome == ShareOutcome::Done && current->scratch < current->slotCount) {
-      Object*& slot = current->slots()[current->scratch];
+    const std::span<Object*> slots = current->slotSpan();
+    if (outcome == ShareOutcome::Done && current->scratch < slots.size()) {
+      Object*& slot = slots[current->scratch];
       Object* child = slot;
       if (child && isConstant(child)) {
         Tensor* tensor = countedConstant(heap, asTensor(child), constants);
@@ -80,7 +81,7 @@ ShareOutcome share(Heap& heap, Object*& root, const Retainable* constants, std::
       continue;
     }
     if (!parent) break;
-    Object*& slot = parent->slots()[parent->scratch];
+    Object*& slot = parent->slotSpan()[parent->scratch];
     Object* grandparent = slot;
     slot = current;
     current = parent;

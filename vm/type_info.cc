@@ -29,13 +29,15 @@ bool isSameLeaf(const TypeInfo& a, const TypeInfo& b) {
     case TypeKind::Closure: return a.executable == b.executable && a.signature == b.signature;
     case TypeKind::Ref: return a.executable == b.executable && a.text == b.text;
     case TypeKind::Tuple:
-    case TypeKind::Adt: return true;  // decided by their fields
+    case TypeKind::Adt:
+    case TypeKind::Array: return true;  // decided by their fields
   }
   return false;
 }
 
 bool isSameDefinition(const TypeDef& a, const TypeDef& b) {
-  if (a.isTuple != b.isTuple || a.isList != b.isList || a.constructors.size() != b.constructors.size())
+  if (a.isTuple != b.isTuple || a.isList != b.isList || a.isArray != b.isArray ||
+      a.constructors.size() != b.constructors.size())
     return false;
   for (size_t c = 0; c < a.constructors.size(); ++c) {
     const bytecode::Constructor &x = a.constructors[c], &y = b.constructors[c];
@@ -49,14 +51,14 @@ bool isSameDefinition(const TypeDef& a, const TypeDef& b) {
 }  // namespace
 
 bool isSameStructure(const TypeInfo& a, const TypeInfo& b) {
-  if (&a == &b || (a.isData() && a.definition == b.definition)) return true;
+  if (&a == &b || (a.hasParts() && a.definition == b.definition)) return true;
   std::vector<std::pair<const TypeInfo*, const TypeInfo*>> pending{{&a, &b}};
   std::set<std::pair<const TypeDef*, const TypeDef*>> assumed;
   while (!pending.empty()) {
     const auto [x, y] = pending.back();
     pending.pop_back();
     if (!isSameLeaf(*x, *y)) return false;
-    if (!x->isData() || x->definition == y->definition) continue;
+    if (!x->hasParts() || x->definition == y->definition) continue;
     if (!assumed.insert({x->definition, y->definition}).second) continue;
     if (!isSameDefinition(*x->definition, *y->definition)) return false;
     for (size_t c = 0; c < x->fields->size(); ++c)
@@ -74,7 +76,7 @@ bool impliesExtents(const TypeInfo& a, const TypeInfo& b) {
     pending.pop_back();
     for (size_t axis = 0; axis < y->extents.size(); ++axis)
       if (y->extents[axis] >= 0 && x->extents[axis] != y->extents[axis]) return false;
-    if (!y->isData() || x->fields == y->fields || !seen.insert({x->fields, y->fields}).second) continue;
+    if (!y->hasParts() || x->fields == y->fields || !seen.insert({x->fields, y->fields}).second) continue;
     for (size_t c = 0; c < y->fields->size(); ++c)
       for (size_t i = 0; i < (*y->fields)[c].size(); ++i)
         pending.push_back({&(*x->fields)[c][i], &(*y->fields)[c][i]});
@@ -120,6 +122,13 @@ TypeInfo TypeTable::describe(const ValueType& type, const std::vector<std::strin
     case ValueType::Tag::Adt:
       info.definition = &program_.types[type.type.value()];
       info.kind = info.definition->isTuple ? TypeKind::Tuple : TypeKind::Adt;
+      info.typeIndex = type.type.value();
+      info.fields = &fields_[info.typeIndex];
+      info.text = typeText(info.typeIndex);
+      break;
+    case ValueType::Tag::Array:
+      info.kind = TypeKind::Array;
+      info.definition = &program_.types[type.type.value()];
       info.typeIndex = type.type.value();
       info.fields = &fields_[info.typeIndex];
       info.text = typeText(info.typeIndex);

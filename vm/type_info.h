@@ -14,10 +14,10 @@ namespace baton::vm {
 class Executable;
 class TypeTable;
 
-enum class TypeKind : uint8_t { Tensor = 0, Scalar = 1, Tuple = 2, Adt = 3, Closure = 4, Ref = 5 };
+enum class TypeKind : uint8_t { Tensor = 0, Scalar = 1, Tuple = 2, Adt = 3, Closure = 4, Ref = 5, Array = 6 };
 
 struct TypeInfo;
-/// By constructor.
+/// By constructor; of an array, the one field of the one constructor is an element.
 using FieldTypes = std::vector<std::vector<TypeInfo>>;
 
 /// In the field of a data type, and not of a view, a symbol is one unknown extent of that field.
@@ -28,18 +28,23 @@ struct TypeInfo {
   const Executable* executable = nullptr;
   TypeKind kind = TypeKind::Tensor;
   DType dtype = DType::F32;                       ///< Tensor, Scalar
-  const bytecode::TypeDef* definition = nullptr;  ///< Tuple, Adt
-  uint32_t typeIndex = 0;                         ///< Tuple, Adt
+  const bytecode::TypeDef* definition = nullptr;  ///< Tuple, Adt, Array
+  uint32_t typeIndex = 0;                         ///< Tuple, Adt, Array
   uint32_t signature = 0;                         ///< Closure
   /// Tensor. Symbols are the entry point's; from kFieldSymbols on those of one field.
   std::vector<DimExpr> dims;
   std::vector<int64_t> extents;          ///< Tensor; -1 where it is not one number
   std::vector<std::string> extentTexts;  ///< Tensor
   std::string text;                      ///< as in program text
-  /// Tuple, Adt: types of the fields, shared by all uses of the definition or of a view of it.
+  /// Tuple, Adt, Array: types of the fields, shared by all uses of the definition or of a view of it.
   const FieldTypes* fields = nullptr;
 
   bool isData() const { return kind == TypeKind::Tuple || kind == TypeKind::Adt; }
+  bool isArray() const { return kind == TypeKind::Array; }
+  /// Whether values have parts with types of their own.
+  bool hasParts() const { return isData() || isArray(); }
+  /// Array only.
+  const TypeInfo& element() const { return fields->front().front(); }
   bool isList() const { return definition && definition->isList; }
   size_t rank() const { return dims.size(); }
 };

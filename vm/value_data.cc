@@ -54,6 +54,13 @@ void setField(Object* object, const bytecode::Field& field, const Value& value) 
   }
 }
 
+/// A part of data or of an array: a scalar, or an object.
+Ref<Value> partOf(const Value& whole, const TypeInfo& type, uint64_t bits, Object* object) {
+  if (type.kind == TypeKind::Scalar) return Value::scalar(type.dtype, bits);
+  retain(object);
+  return type.kind == TypeKind::Tensor ? Value::tensor(object) : Value::data(type, object, whole.isChecked());
+}
+
 bool isSameElements(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || !std::ranges::equal(a.shape(), b.shape())) return false;
   const uint64_t bytes = a.sizeBytes();
@@ -167,6 +174,28 @@ Result<Ref<Value>> makeList(Instance& instance, const TypeInfo& type, std::span<
   return list;
 }
 
+Result<Ref<Value>> makeArray(Instance& instance, const TypeInfo& type, std::span<Value* const> elements) {
+  if (!type.isArray()) return Error(ErrorCode::InvalidArgument, fmt::format("{} is not an array", type.text));
+  if (elements.size() > kMaxArrayLength)
+    return Error(ErrorCode::InvalidArgument,
+                 fmt::format("{} elements: an array has at most {}", elements.size(), kMaxArrayLength));
+  const TypeInfo& element = type.element();
+  for (size_t i = 0; i < elements.size(); ++i)
+    if (std::optional<std::string> problem = findMismatch(element, *elements[i]))
+      return Error(ErrorCode::InvalidArgument, fmt::format("element {}: {}", i, *problem));
+  if (elements.empty()) return Value::data(type, emptyArray(), true);
+  const bool isScalar = element.kind == TypeKind::Scalar;
+  BATON_TRY_ASSIGN(Object* const object, instance.values().make([&](Heap& heap) -> Object* {
+    return heap.allocateArray(!isScalar, static_cast<uint32_t>(elements.size()));
+  }));
+  Array* array = asArray(object);
+  for (const Value* value : elements) {
+    if (!isScalar) retain(value->object());
+    array->data[array->length++] = isScalar ? value->bits() : reinterpret_cast<uintptr_t>(value->object());
+  }
+  return Value::data(type, object, true);
+}
+
 Result<ListShape> listShape(const TypeInfo& type) {
   if (type.isList()) {
     const auto& constructors = type.definition->constructors;
@@ -187,11 +216,15 @@ Ref<Value> fieldOf(const Value& value, size_t index) {
   Object* object = value.object();
   const TypeInfo& type = (*value.type()->fields)[object->tag][index];
   const bytecode::Field& field = value.type()->definition->constructors[object->tag].fields[index];
-  if (field.isScalar) return Value::scalar(type.dtype, object->scalars()[field.slot]);
-  Object* content = object->slots()[field.slot];
-  retain(content);
-  return type.kind == TypeKind::Tensor ? Value::tensor(content)
-                                       : Value::data(type, content, value.isChecked());
+  return field.isScalar ? partOf(value, type, object->scalars()[field.slot], nullptr)
+                        : partOf(value, type, 0, object->slots()[field.slot]);
+}
+
+Ref<Value> elementOf(const Value& value, size_t index) {
+  Array* array = asArray(value.object());
+  const TypeInfo& type = value.type()->element();
+  return type.kind == TypeKind::Scalar ? partOf(value, type, array->data[index], nullptr)
+                                       : partOf(value, type, 0, array->references()[index]);
 }
 
 bool isEqual(const Value& a, const Value& b) {
@@ -213,9 +246,22 @@ bool isEqual(const Value& a, const Value& b) {
       if (!isSameElements(*asTensor(x), *asTensor(y))) return false;
       continue;
     }
-    if (!type->isData() || x->tag != y->tag) return false;
+    if (!type->hasParts()) return false;
     if (x->count.load(std::memory_order_relaxed) != kSharedCount + 1 && !seen.insert(objects).second)
       continue;
+    if (type->isArray()) {
+      Array *left = asArray(x), *right = asArray(y);
+      if (left->length != right->length) return false;
+      const TypeInfo& element = type->element();
+      for (uint32_t i = left->length; i-- > 0;) {
+        if (element.kind != TypeKind::Scalar)
+          pending.push_back({&element, {left->references()[i], right->references()[i]}});
+        else if (!isSameScalar(element.dtype, left->data[i], right->data[i]))
+          return false;
+      }
+      continue;
+    }
+    if (x->tag != y->tag) return false;
     const bytecode::Constructor& constructor = type->definition->constructors[x->tag];
     const std::vector<TypeInfo>& fields = (*type->fields)[x->tag];
     for (size_t i = fields.size(); i-- > 0;) {

@@ -24,6 +24,9 @@ Result<Ref<Value>> makeData(Instance& instance, const TypeInfo& type, size_t con
 /// A value of a type whose isList() holds.
 Result<Ref<Value>> makeList(Instance& instance, const TypeInfo& type, std::span<Value* const> items);
 
+/// A value of a type that is an array.
+Result<Ref<Value>> makeArray(Instance& instance, const TypeInfo& type, std::span<Value* const> elements);
+
 /// How a list is built; `head` is the field of Cons that holds the item.
 struct ListShape {
   size_t nil;
@@ -35,6 +38,8 @@ Result<ListShape> listShape(const TypeInfo& type);
 
 /// A field of data, as declared; shares its memory.
 Ref<Value> fieldOf(const Value& value, size_t field);
+/// The same for an element of an array, which has one of this number.
+Ref<Value> elementOf(const Value& value, size_t index);
 /// Same structure, dtypes, extents and bits; all NaNs are equal. Closures are equal when they are one.
 bool isEqual(const Value& a, const Value& b);
 

@@ -26,7 +26,7 @@ Error mismatch(const TextValue& text, const TypeInfo& type) {
 }
 
 Result<Ref<Value>> leaf(Instance& instance, const TypeInfo* type, const TextValue& text) {
-  const Array& array = text.tensor();
+  const baton::Array& array = text.tensor();
   if (type && ((type->kind != TypeKind::Tensor && type->kind != TypeKind::Scalar) ||
                type->dtype != array.dtype || type->rank() != array.shape.size()))
     return mismatch(text, *type);
@@ -67,8 +67,13 @@ class Builder {
       done_.push_back(std::move(value));
       return success();
     }
-    if (!type.isData()) return mismatch(text, type);
     const std::span<const TextValue> children = text.children();
+    if (text.kind() == TextValue::Kind::List && type.isArray()) {
+      tasks_.push_back({&type, &text, true, 0});
+      for (size_t i = children.size(); i-- > 0;) tasks_.push_back({&type.element(), &children[i], false, 0});
+      return success();
+    }
+    if (!type.isData()) return mismatch(text, type);
     if (text.kind() == TextValue::Kind::List) {
       if (!type.isList()) return mismatch(text, type);
       BATON_TRY_ASSIGN(const ListShape shape, listShape(type));
@@ -97,7 +102,8 @@ class Builder {
     const size_t count = task.text->children().size();
     std::vector<Value*> children;
     for (size_t i = done_.size() - count; i < done_.size(); ++i) children.push_back(done_[i].get());
-    Result<Ref<Value>> value = task.text->kind() == TextValue::Kind::List
+    Result<Ref<Value>> value = task.type->isArray() ? makeArray(instance_, *task.type, children)
+                               : task.text->kind() == TextValue::Kind::List
                                    ? makeList(instance_, *task.type, children)
                                    : makeData(instance_, *task.type, task.constructor, children);
     BATON_TRY_ASSIGN(Ref<Value> made, std::move(value));
@@ -112,7 +118,7 @@ class Builder {
 };
 
 TextValue tensorText(const Tensor& tensor) {
-  Array array;
+  baton::Array array;
   array.dtype = tensor.dtype();
   array.shape.assign(tensor.shape().begin(), tensor.shape().end());
   array.bytes.assign(tensor.data, tensor.data + tensor.sizeBytes());
@@ -141,7 +147,7 @@ class Describer {
     Object* object;
     uint64_t bits;  // of a scalar
     bool isReady;
-    bool isList;
+    bool isList;   // or an array, which is written as one
     size_t count;  // of children in done_
   };
 
@@ -152,6 +158,16 @@ class Describer {
       tasks_.push_back({&type, owner->slots()[field.slot], 0, false, false, 0});
   }
 
+  void openArray(const TypeInfo& type, Array& array) {
+    const TypeInfo& element = type.element();
+    tasks_.push_back({&type, &array, 0, true, true, array.length});
+    for (uint32_t i = array.length; i-- > 0;) {
+      const bool isScalar = element.kind == TypeKind::Scalar;
+      tasks_.push_back({&element, isScalar ? nullptr : array.references()[i], isScalar ? array.data[i] : 0,
+                        false, false, 0});
+    }
+  }
+
   Result<void> open(const Task& task) {
     const TypeInfo& type = *task.type;
     switch (type.kind) {
@@ -160,6 +176,7 @@ class Describer {
       case TypeKind::Closure:
       case TypeKind::Ref:
         return Error(ErrorCode::Unsupported, fmt::format("a value of type {} has no text", type.text));
+      case TypeKind::Array: openArray(type, *asArray(task.object)); return success();
       case TypeKind::Tuple:
       case TypeKind::Adt: break;
     }
@@ -189,10 +206,12 @@ class Describer {
     const auto first = done_.end() - static_cast<ptrdiff_t>(task.count);
     std::vector<TextValue> children(std::make_move_iterator(first), std::make_move_iterator(done_.end()));
     done_.erase(first, done_.end());
-    const std::string& name = task.type->definition->constructors[task.object->tag].name;
-    if (task.isList)
+    if (task.isList) {
       done_.push_back(TextValue::list(std::move(children)));
-    else if (task.type->kind == TypeKind::Tuple)
+      return;
+    }
+    const std::string& name = task.type->definition->constructors[task.object->tag].name;
+    if (task.type->kind == TypeKind::Tuple)
       done_.push_back(TextValue::tuple(std::move(children)));
     else
       done_.push_back(TextValue::constructor(name, std::move(children)));

@@ -38,6 +38,7 @@ void describe(A& archive, Like<ValueType> auto& type) {
     case ValueType::Tag::Adt: return archive(type.tag, type.type, type.view);
     case ValueType::Tag::Closure: return archive(type.tag, type.signature);
     case ValueType::Tag::Cell: return archive(type.tag, type.content);
+    case ValueType::Tag::Array: return archive(type.tag, type.type, type.content, type.view);
   }
 }
 
@@ -57,7 +58,7 @@ void describe(A& archive, Like<Constructor> auto& constructor) {
 
 template <class A>
 void describe(A& archive, Like<TypeDef> auto& type) {
-  archive(type.name, type.isTuple, type.isList, type.constructors);
+  archive(type.name, type.isTuple, type.isList, type.constructors, type.isArray);
 }
 
 template <class A>
@@ -193,7 +194,7 @@ inline constexpr DType kLastValue<DType> = DType::F64;
 template <>
 inline constexpr KindTagValue kLastValue<KindTagValue> = KindTagValue::Storage;
 template <>
-inline constexpr ValueType::Tag kLastValue<ValueType::Tag> = ValueType::Tag::Cell;
+inline constexpr ValueType::Tag kLastValue<ValueType::Tag> = ValueType::Tag::Array;
 template <>
 inline constexpr Relation kLastValue<Relation> = Relation::Ge;
 template <>

@@ -58,6 +58,7 @@ std::string describeType(const Program& program, const ValueType& type,
   if (type.view && *type.view < views.size()) return views[*type.view].name;
   switch (type.tag) {
     case ValueType::Tag::Adt:
+    case ValueType::Tag::Array:
       if (type.type.value() < program.types.size()) return program.types[type.type.value()].name;
       break;
     case ValueType::Tag::Closure:

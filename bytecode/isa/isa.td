@@ -42,7 +42,7 @@ def TargetList : OperandKind<"imm", 2, 1, 0, 0>;
 def Imm64 : OperandKind<"imm", 4, 0, 0, 0>;
 
 /// What the generic part of the verifier knows of a register operand: a scalar dtype
-/// ("i64"), a class of references ("tensor", "adt", "closure", "cell", "storage"), or
+/// ("i64"), a class of references ("tensor", "adt", "closure", "cell", "array", "storage"), or
 /// "any", and then a hook decides.
 class Operand<string name, OperandKind kind, string of = "any"> {
   string Name = name;
@@ -270,6 +270,54 @@ def CellWriteRef : Hooked<0x32b, "cell_write_ref", [Operand<"cell", RUse, "cell"
     "replace the reference in a cell", "*cell = value">;
 def CellWriteScalar : Hooked<0x32c, "cell_write_scalar", [Operand<"cell", RUse, "cell">, Operand<"value", SUse>],
     "replace the scalar in a cell", "*cell = value">;
+}
+
+//===-- Arrays: 0x340 -------------------------------------------------------===//
+
+def ArrayNew : Hooked<0x340, "array_new", [Operand<"dst", RDef>, Operand<"kind", KindRef>],
+    "an array without elements, which will have elements of this kind", "dst = []">;
+def ArrayLength : Plain<0x341, "array_length", [Operand<"dst", SDef, "i64">, Operand<"array", RUse, "array">],
+    "the number of elements", "dst = length(array)">;
+let Effects = [Allocates, MayFail] in {
+def ArrayPushRef : Hooked<0x342, "array_push_ref",
+    [Operand<"dst", RDef>, Operand<"array", ROwn, "array">, Operand<"value", ROwn>],
+    "the array with a reference more at its end; in place when nobody else can see it, amortised by doubling the capacity",
+    "dst = array + [value]">;
+def ArrayPushScalar : Hooked<0x343, "array_push_scalar",
+    [Operand<"dst", RDef>, Operand<"array", ROwn, "array">, Operand<"value", SUse>],
+    "the array with a scalar more at its end; in place when nobody else can see it, amortised by doubling the capacity",
+    "dst = array + [value]">;
+}
+let Effects = [MayFail] in {
+def ArrayGetRef : Hooked<0x344, "array_get_ref",
+    [Operand<"dst", RDef>, Operand<"array", RUse, "array">, Operand<"index", SUse, "i64">],
+    "a reference in an array; an error when there is no such element", "dst = array[index]">;
+def ArrayGetScalar : Hooked<0x345, "array_get_scalar",
+    [Operand<"dst", SDef>, Operand<"array", RUse, "array">, Operand<"index", SUse, "i64">],
+    "a scalar in an array; an error when there is no such element", "dst = array[index]">;
+}
+let Effects = [Allocates, MayFail] in {
+def ArraySetRef : Hooked<0x346, "array_set_ref",
+    [Operand<"dst", RDef>, Operand<"array", ROwn, "array">, Operand<"index", SUse, "i64">, Operand<"value", ROwn>],
+    "the array with one reference replaced; in place when nobody else can see it", "dst = array with [index] = value">;
+def ArraySetScalar : Hooked<0x347, "array_set_scalar",
+    [Operand<"dst", RDef>, Operand<"array", ROwn, "array">, Operand<"index", SUse, "i64">, Operand<"value", SUse>],
+    "the array with one scalar replaced; in place when nobody else can see it", "dst = array with [index] = value">;
+def StackArray : Hooked<0x348, "stack_array",
+    [Operand<"dst", RDef>, Operand<"array", RUse, "array">, Operand<"dtype", DTypeImm>, Operand<"extents", SUseList, "i64">],
+    "a tensor whose rows are the elements, which must have one shape; the extents are those of a row, which an array without elements cannot tell: a negative one is taken from the elements",
+    "dst = stack(array[0], array[1], ...)">;
+def ConcatArray : Hooked<0x349, "concat_array",
+    [Operand<"dst", RDef>, Operand<"array", RUse, "array">, Operand<"dtype", DTypeImm>, Operand<"extents", SUseList, "i64">],
+    "the rows of all elements one after another; the extents are those of a row, as in stack_array",
+    "dst = concatenate(array[0], array[1], ...)">;
+def UnstackArray : Hooked<0x34a, "unstack_array",
+    [Operand<"dst", RDef>, Operand<"source", ROwn, "tensor">, Operand<"kind", KindRef>],
+    "the rows of a tensor as an array: scalars, or views", "dst = [source[0], source[1], ...]">;
+def SplitArray : Hooked<0x34b, "split_array",
+    [Operand<"dst", RDef>, Operand<"source", ROwn, "tensor">, Operand<"counts", RUse, "tensor">, Operand<"kind", KindRef>],
+    "views of so many rows each, one after another; an error unless the counts add up to the rows",
+    "dst = [source[0 : counts[0]], source[counts[0] : counts[0] + counts[1]], ...]">;
 }
 
 //===-- Tensors: 0x360 ------------------------------------------------------===//

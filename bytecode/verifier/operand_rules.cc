@@ -13,6 +13,7 @@ OperandRule ruleOf(const OperandDesc& operand) {
                                   {"adt", Adt},
                                   {"closure", Closure},
                                   {"cell", Cell},
+                                  {"array", Array},
                                   {"storage", Storage}})
     if (operand.of == name) return {OperandRule::Want::Reference, DType::Bool, tag};
   const auto dtype = parseDType(operand.of);

@@ -54,7 +54,7 @@ class TablesCheck {
         if (kind.rank > kMaxRank)
           reporter_.report(Rule::Rank, fmt::format("{}: rank {}: at most {}", owner, kind.rank, kMaxRank));
         return;
-      case KindTagValue::Adt: return index(Rule::KindIndex, owner, "type", kind.index, p_.types.size());
+      case KindTagValue::Adt: return dataType(owner, kind.index);
       case KindTagValue::Closure:
         index(Rule::KindIndex, owner, "signature", kind.index, p_.signatures.size());
         if (kind.function)
@@ -68,6 +68,29 @@ class TablesCheck {
                            fmt::format("{}: its content k{} is not declared before it", owner, kind.index));
         return;
     }
+  }
+
+  /// Arrays have kinds of their own.
+  void dataType(const std::string& owner, uint32_t type) {
+    index(Rule::KindIndex, owner, "type", type, p_.types.size());
+    if (type < p_.types.size() && p_.types[type].isArray)
+      reporter_.report(Rule::TypeShape, fmt::format("{}: type t{} is an array", owner, type));
+  }
+
+  void arrayType(const std::string& owner, const ValueType& type) {
+    index(Rule::KindIndex, owner, "type", type.type.value(), p_.types.size());
+    index(Rule::KindIndex, owner, "kind", type.content.value(), p_.kinds.size());
+    if (type.type.value() >= p_.types.size() || type.content.value() >= p_.kinds.size()) return;
+    const TypeDef& array = p_.types[type.type.value()];
+    if (!isArrayShape(array))
+      return reporter_.report(Rule::TypeShape,
+                              fmt::format("{}: type t{} is no array", owner, type.type.value()));
+    if (kindOf(array.constructors[0].fields[0].type) != p_.kinds[type.content.value()])
+      reporter_.report(Rule::TypeShape, fmt::format("{}: elements of type t{} are not of kind k{}", owner,
+                                                    type.type.value(), type.content.value()));
+  }
+  static bool isArrayShape(const TypeDef& type) {
+    return type.isArray && type.constructors.size() == 1 && type.constructors[0].fields.size() == 1;
   }
 
   void kinds(const std::string& owner, const std::vector<Kind>& kinds) {
@@ -84,7 +107,11 @@ class TablesCheck {
         for (const DimExpr& extent : type.extents) dim(owner, extent, symbolCount);
         return;
       case ValueType::Tag::Adt:
-        index(Rule::KindIndex, owner, "type", type.type.value(), p_.types.size());
+      case ValueType::Tag::Array:
+        if (type.tag == ValueType::Tag::Adt)
+          dataType(owner, type.type.value());
+        else
+          arrayType(owner, type);
         if (!type.view) return;
         index(Rule::KindIndex, owner, "view", *type.view, views.size());
         if (*type.view < views.size() && views[*type.view].type != type.type)
@@ -128,6 +155,9 @@ class TablesCheck {
     if (type.isTuple && type.constructors.size() != 1)
       reporter_.report(Rule::TypeShape,
                        fmt::format("{}: {} constructors: a tuple has one", owner, type.constructors.size()));
+    if (type.isArray && (!isArrayShape(type) || type.isTuple || type.isList))
+      reporter_.report(Rule::TypeShape,
+                       fmt::format("{}: an array has one constructor with one field, its element", owner));
     if (type.constructors.size() > UINT16_MAX)
       reporter_.report(Rule::TypeShape, fmt::format("{}: {} constructors: at most {}", owner,
                                                     type.constructors.size(), UINT16_MAX));

@@ -233,6 +233,18 @@ Result<ValueType> Parser::valueType(const SymbolScope& scope) {
     BATON_TRY_ASSIGN(const uint32_t number, index("k"));
     type.content = KindIndex(number);
     BATON_TRY(expect(">"));
+  } else if (takeIf("array")) {
+    type.tag = ValueType::Tag::Array;
+    BATON_TRY(expect("<"));
+    BATON_TRY_ASSIGN(const uint32_t content, index("k"));
+    type.content = KindIndex(content);
+    BATON_TRY(expect(","));
+    BATON_TRY_ASSIGN(const uint32_t number, index("t"));
+    type.type = TypeIndex(number);
+    if (takeIf(",")) {
+      BATON_TRY_ASSIGN(type.view, index("v"));
+    }
+    BATON_TRY(expect(">"));
   } else {
     BATON_TRY_ASSIGN(type.dtype, dtype());
     BATON_TRY_ASSIGN(type.extents, extents(scope));
@@ -260,6 +272,7 @@ Result<void> Parser::type() {
   BATON_TRY_ASSIGN(type.name, string());
   type.isTuple = takeIf("tuple");
   type.isList = takeIf("list");
+  type.isArray = takeIf("array");
   BATON_TRY(expect("{"));
   while (!takeIf("}")) {
     Constructor constructor;

@@ -149,8 +149,8 @@ void Printer::tables() {
 
 void Printer::type(uint32_t index) {
   const TypeDef& type = program_.types[index];
-  out_ += fmt::format("type t{} = {}{}{} {{\n", index, escapeString(type.name), type.isTuple ? " tuple" : "",
-                      type.isList ? " list" : "");
+  out_ += fmt::format("type t{} = {}{}{}{} {{\n", index, escapeString(type.name),
+                      type.isTuple ? " tuple" : "", type.isList ? " list" : "", type.isArray ? " array" : "");
   for (const Constructor& constructor : type.constructors) {
     out_ += "  " + escapeString(constructor.name) + " (";
     uint32_t references = 0;

@@ -105,6 +105,10 @@ std::string Printer::valueType(const ValueType& type, const std::vector<std::str
                        : fmt::format("adt<t{}>", type.type.value());
     case ValueType::Tag::Closure: return fmt::format("closure<sig{}>", type.signature.value());
     case ValueType::Tag::Cell: return fmt::format("cell<k{}>", type.content.value());
+    case ValueType::Tag::Array:
+      return type.view
+                 ? fmt::format("array<k{}, t{}, v{}>", type.content.value(), type.type.value(), *type.view)
+                 : fmt::format("array<k{}, t{}>", type.content.value(), type.type.value());
   }
   return "?";
 }

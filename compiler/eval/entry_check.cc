@@ -92,6 +92,10 @@ Result<void> EntryCheck::checkValue(ir::TypeRef root, const Value& value, const 
       if (fields.size() != part->fields().size())
         return mismatch(name, "a value has the wrong number of fields");
       for (size_t i = fields.size(); i-- > 0;) stack.emplace_back(fields[i], &part->fields()[i]);
+    } else if (type->isArray()) {
+      if (!part->isArray()) return mismatch(name, fmt::format("expected {}", ir::print(module_, type)));
+      const std::span<const Value> elements = part->elements();
+      for (size_t i = elements.size(); i-- > 0;) stack.emplace_back(type->element(), &elements[i]);
     } else if (type->isFunction() ? !part->isFunction() : !part->isCell()) {
       return mismatch(name, fmt::format("expected {}", ir::print(module_, type)));
     }

@@ -455,6 +455,11 @@ Result<void> Evaluator::step(const ir::Binding& binding) {
       self.push(rhs.block);
       return success();
     }
+    Result<void> operator()(const ir::ArrayOp& rhs) {
+      Result<Value> value = self.arrayOperation(rhs);
+      if (!value.has_value()) return self.located(std::move(value).assume_error());
+      return self.finish(std::move(value).assume_value());
+    }
     Result<void> operator()(const ir::MakeRef& rhs) {
       BATON_TRY_ASSIGN(Value content, self.read(rhs.value));
       Value cell = Value::cell(std::move(content));

@@ -70,6 +70,7 @@ class Evaluator {
                          const Value* closure);
   Result<void> jump(const ir::CallJoin& call);
   Result<void> callOperator(const ir::Binding& binding, const ir::CallOp& call);
+  Result<Value> arrayOperation(const ir::ArrayOp& rhs);
   Result<void> matchClauses(const ir::Match& match);
   /// Binds the variables of the pattern; false when it does not fit.
   Result<bool> tryPattern(ir::PatternId pattern, const Value& value);

@@ -55,6 +55,10 @@ Result<Reading> beginReading(ir::Module& module, TypeRef type, const TextValue& 
       reading.childTypes.assign(type->elements().begin(), type->elements().end());
       return reading;
     case TextValue::Kind::List:
+      if (type->isArray()) {
+        reading.childTypes.assign(text.children().size(), type->element());
+        return reading;
+      }
       if (!listTags(module, type)) return misfit(module, type, "a list");
       reading.childTypes.assign(text.children().size(), type->elements()[0]);
       return reading;
@@ -86,6 +90,7 @@ Value finishReading(const ir::Module& module, Reading& reading) {
     }
     case TextValue::Kind::Tuple: return Value::tuple(std::move(reading.children));
     case TextValue::Kind::List: {
+      if (reading.type->isArray()) return Value::array(std::move(reading.children));
       const ListTags tags = *listTags(module, reading.type);
       Value list = Value::data({reading.type->definition(), tags.nil}, {});
       for (size_t i = reading.children.size(); i-- > 0;)
@@ -118,6 +123,9 @@ Writing beginWriting(ir::Module& module, TypeRef type, Value value) {
     writing.kind = TextValue::Kind::Tensor;
   } else if (value.isTuple()) {
     addParts(type->elements());
+  } else if (value.isArray()) {
+    writing.kind = TextValue::Kind::List;
+    for (const Value& element : value.elements()) writing.parts.emplace_back(type->element(), element);
   } else if (value.isData()) {
     if (const std::optional<ListTags> tags = listTags(module, type)) {
       writing.kind = TextValue::Kind::List;

@@ -9,11 +9,11 @@
 namespace baton::eval {
 
 /// What the text means as a value of the type: constructors are looked up by name in the data
-/// type, `[a, b]` is a List. InvalidArgument when it does not fit. Function and cell types
+/// type, `[a, b]` is a List or an array. InvalidArgument when it does not fit. Function and cell types
 /// have no text.
 Result<Value> fromText(ir::Module& module, ir::TypeRef type, const TextValue& text);
 
-/// Lists come out as `[a, b]`; functions as the constructor `fn`, cells as `ref` of their content.
+/// Lists and arrays come out as `[a, b]`; functions as the constructor `fn`, cells as `ref` of their content.
 TextValue toText(ir::Module& module, ir::TypeRef type, const Value& value);
 
 }  // namespace baton::eval

@@ -64,11 +64,42 @@ Value Value::cell(Value content) {
   return Value(object);
 }
 
+Value Value::array(std::vector<Value> elements) {
+  Object* buffer = make(Object::Kind::Buffer);
+  Object* object = make(Object::Kind::Array);
+  object->length = elements.size();
+  buffer->fields = std::move(elements);
+  object->fields.push_back(Value(buffer));
+  return Value(object);
+}
+
+Value Value::withPushed(Value element) const {
+  BATON_CHECK(isArray());
+  Object* buffer = object_->fields[0].object_;
+  if (buffer->fields.size() != object_->length) {  // another array goes on differently
+    std::vector<Value> copy(elements().begin(), elements().end());
+    copy.push_back(std::move(element));
+    return array(std::move(copy));
+  }
+  buffer->fields.push_back(std::move(element));
+  Object* object = make(Object::Kind::Array);
+  object->length = object_->length + 1;
+  object->fields.push_back(object_->fields[0]);
+  return Value(object);
+}
+
 bool Value::isTensor() const { return object_ != nullptr && object_->kind == Object::Kind::Tensor; }
 bool Value::isTuple() const { return object_ != nullptr && object_->kind == Object::Kind::Tuple; }
 bool Value::isData() const { return object_ != nullptr && object_->kind == Object::Kind::Data; }
 bool Value::isFunction() const { return object_ != nullptr && object_->kind == Object::Kind::Closure; }
 bool Value::isCell() const { return object_ != nullptr && object_->kind == Object::Kind::Cell; }
+
+bool Value::isArray() const { return object_ != nullptr && object_->kind == Object::Kind::Array; }
+
+std::span<const Value> Value::elements() const {
+  BATON_CHECK(isArray());
+  return std::span(object_->fields[0].object_->fields).first(object_->length);
+}
 
 const HostTensor& Value::asTensor() const {
   BATON_CHECK(isTensor());
@@ -137,7 +168,14 @@ bool identical(const Value& a, const Value& b) {
       case Object::Kind::Tensor:
         if (!identicalTensors(left->tensor, right->tensor)) return false;
         break;
-      case Object::Kind::Closure: return false;
+      case Object::Kind::Closure:
+      case Object::Kind::Buffer: return false;
+      case Object::Kind::Array:
+        if (left->length != right->length) return false;
+        for (size_t i = 0; i < left->length; ++i)
+          work.emplace_back(left->fields[0].object()->fields[i].object(),
+                            right->fields[0].object()->fields[i].object());
+        break;
       case Object::Kind::Data:
         if (left->constructor.tag != right->constructor.tag) return false;
         [[fallthrough]];

@@ -1,10 +1,11 @@
-// Values of the evaluator: tensors, tuples, data, closures and cells, counted references.
+// Values of the evaluator: tensors, tuples, data, arrays, closures and cells, counted references.
 // Letting go of a value never recurses, however long the list that hangs on it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Value {
   static Value tuple(std::vector<Value> fields);
   static Value data(ir::ConstructorRef constructor, std::vector<Value> fields);
   static Value cell(Value content);
+  static Value array(std::vector<Value> elements);
 
   explicit operator bool() const { return object_ != nullptr; }
   const Object* object() const { return object_; }
@@ -43,11 +45,14 @@ class Value {
   bool isData() const;
   bool isFunction() const;
   bool isCell() const;
+  bool isArray() const;
 
   const HostTensor& asTensor() const;        ///< isTensor() only
   bool asBool() const;                       ///< a bool scalar only
   const std::vector<Value>& fields() const;  ///< isTuple() or isData() only
   ir::ConstructorRef constructor() const;    ///< isData() only
+  std::span<const Value> elements() const;   ///< isArray() only
+  Value withPushed(Value element) const;     ///< isArray() only
   const Value& content() const;              ///< isCell() only
   void setContent(Value content) const;      ///< isCell() only
 
@@ -68,13 +73,15 @@ struct CodeId {
 };
 
 struct Object {
-  enum class Kind : uint8_t { Tensor, Tuple, Data, Closure, Cell };
+  /// A Buffer holds elements of arrays that grew out of one another: each sees as many as it has.
+  enum class Kind : uint8_t { Tensor, Tuple, Data, Closure, Cell, Array, Buffer };
   Kind kind;
   uint32_t references = 1;
-  HostTensor tensor;                            // Tensor
-  ir::ConstructorRef constructor;               // Data
-  CodeId code;                                  // Closure
-  std::vector<Value> fields;                    // Tuple, Data; Closure: captures; Cell: the content
+  HostTensor tensor;               // Tensor
+  ir::ConstructorRef constructor;  // Data
+  CodeId code;                     // Closure
+  std::vector<Value> fields;  // Tuple, Data, Buffer; Closure: captures; Cell: the content; Array: its buffer
+  size_t length = 0;          // Array
   std::vector<std::optional<int64_t>> extents;  // Closure: values of captured symbols, if they have any
 };
 

@@ -42,6 +42,14 @@ std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
       return std::nullopt;
     }
     result = emit(ir::Construct{*constructor, std::move(args)}, callee.location);
+  } else if (const ir::ArrayOperation* operation = std::get_if<ir::ArrayOperation>(&callee.what)) {
+    const ir::ArrayOperationInfo& info = ir::infoOf(*operation);
+    if (info.operandCount != args.size()) {
+      error(callee.location,
+            fmt::format("{} takes {} arguments, found {}", info.name, info.operandCount, args.size()));
+      return std::nullopt;
+    }
+    result = emit(ir::ArrayOp{*operation, std::move(args), {}}, callee.location);
   } else if (const Join* join = std::get_if<Join>(&callee.what)) {
     if (openLambdas_.contains(join->var)) loops_.insert(join->var);
     result = emit(ir::CallJoin{join->var, std::move(args)}, callee.location);
@@ -85,13 +93,15 @@ std::optional<ir::Atom> Parser::valueOf(const Callee& callee) {
     if (arity == 0) return emit(ir::Construct{*constructor, {}}, callee.location);
     return expandToLambda(arity, callee);
   }
+  if (const ir::ArrayOperation* operation = std::get_if<ir::ArrayOperation>(&callee.what))
+    return expandToLambda(ir::infoOf(*operation).operandCount, callee);
   const ops::OpDef& op = *std::get<const ops::OpDef*>(callee.what);
   size_t arity = 0;
   for (const ops::InputSpec& input : op.inputs) arity += input.isOptional ? 0 : 1;
   return expandToLambda(arity, callee);
 }
 
-// A constructor or operator as a value: fn (%a, %b) { C(%a, %b) }.
+// A constructor, an operator or an array operation as a value: fn (%a, %b) { C(%a, %b) }.
 std::optional<ir::Atom> Parser::expandToLambda(size_t arity, const Callee& callee) {
   ir::Lambda lambda;
   lambda.body = function_->addBlock();
@@ -108,6 +118,8 @@ std::optional<ir::Atom> Parser::expandToLambda(size_t arity, const Callee& calle
   std::optional<ir::Atom> result;
   if (const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what))
     result = callOperator(**op, std::move(args), std::move(places), {}, callee.location);
+  else if (const ir::ArrayOperation* operation = std::get_if<ir::ArrayOperation>(&callee.what))
+    result = emit(ir::ArrayOp{*operation, std::move(args), {}}, callee.location);
   else
     result = emit(ir::Construct{std::get<ir::ConstructorRef>(callee.what), std::move(args)}, callee.location);
   block_ = outer;

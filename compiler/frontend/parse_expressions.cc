@@ -252,6 +252,10 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     take();
     return Callee{constructor->second, token.location};
   }
+  if (const std::optional<ir::ArrayOperation> operation = ir::findArrayOperation(word)) {
+    take();
+    return Callee{*operation, token.location};
+  }
   // An operator: "nn.dense" comes as three tokens.
   std::string name(take().text);
   while (at(TokenKind::Dot) && peek(1).kind == TokenKind::Identifier) {
@@ -264,6 +268,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
   if (hint.empty()) {
     NearestName nearest(name);
     for (const ops::OpDef* op : reader_.registry.all()) nearest.consider(op->name);
+    for (const ir::ArrayOperationInfo& operation : ir::allArrayOperations()) nearest.consider(operation.name);
     hint = nearest.text();
   }
   error(token.location, fmt::format("unknown operator or constructor {}{}", name, hint));

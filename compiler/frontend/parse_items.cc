@@ -88,6 +88,10 @@ void Parser::declareItems() {
       case ItemKind::Type:
       case ItemKind::ExternType: {
         ir::TypeDefId id(static_cast<uint32_t>(module_.typeDefs.size()));
+        if (text == "Array") {
+          error(name.location, "Array is a type of the language and cannot be defined");
+          break;
+        }
         auto [known, isNew] = reader_.names.typeDefs.emplace(text, id);
         if (!isNew) {
           reportTwice("type " + text, module_.typeDef(known->second).location, name.location);

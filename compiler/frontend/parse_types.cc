@@ -25,7 +25,7 @@ void collectPlainDims(ir::TypeRef root, std::vector<DimSymbol>& symbols) {
   }
 }
 
-/// Whether the symbol stands in the arguments of a data type.
+/// Whether the symbol stands in the arguments of a data type, or in an array.
 bool isInsideData(ir::TypeRef root, DimSymbol symbol) {
   std::vector<std::pair<ir::TypeRef, bool>> stack{{root, false}};
   while (!stack.empty()) {
@@ -36,7 +36,8 @@ bool isInsideData(ir::TypeRef root, DimSymbol symbol) {
       for (const DimExpr& dim : type->dims()) dim.collectSymbols(used);
       if (isInside && std::find(used.begin(), used.end(), symbol) != used.end()) return true;
     }
-    for (ir::TypeRef element : type->elements()) stack.emplace_back(element, isInside || type->isAdt());
+    for (ir::TypeRef element : type->elements())
+      stack.emplace_back(element, isInside || type->isAdt() || type->isArray());
   }
   return false;
 }
@@ -123,6 +124,12 @@ std::optional<ir::TypeRef> Parser::parseType() {
     std::optional<ir::TypeRef> pointee = parseType();
     if (!pointee || !expect(TokenKind::RightParen, "after the type of a cell")) return std::nullopt;
     return module_.types.ref(*pointee);
+  }
+  if (name == "Array" && accept(TokenKind::LeftBracket)) {
+    std::optional<ir::TypeRef> element = parseType();
+    if (!element || !expect(TokenKind::RightBracket, "after the type of an array's elements"))
+      return std::nullopt;
+    return module_.types.array(*element);
   }
   auto definition = reader_.names.typeDefs.find(std::string(name));
   const auto unknown = [&] {

@@ -61,7 +61,7 @@ class Parser {
     ir::VarId var;
   };
   struct Callee {
-    std::variant<ir::Atom, const ops::OpDef*, ir::ConstructorRef, Join> what;
+    std::variant<ir::Atom, const ops::OpDef*, ir::ConstructorRef, ir::ArrayOperation, Join> what;
     SourceLocation location;
   };
 

@@ -73,6 +73,11 @@ std::string printType(const Module& module, TypeRef root, PrintNames& names) {
         stack.push_back({nullptr, ")"});
         stack.push_back({type->pointee(), {}});
         break;
+      case TypeKind::Array:
+        out += "Array[";
+        stack.push_back({nullptr, "]"});
+        stack.push_back({type->element(), {}});
+        break;
       case TypeKind::Var: out += module.typeVarNames.at(type->variable().value()); break;
       case TypeKind::Hole: out += '_'; break;
     }

@@ -246,6 +246,9 @@ class Printer {
       std::string operator()(const NestedBlock&) const { return "{\n"; }
       std::string operator()(const MakeRef& r) const { return fmt::format("ref({})", p.atom(r.value)); }
       std::string operator()(const ReadRef& r) const { return fmt::format("ref_read({})", p.atom(r.cell)); }
+      std::string operator()(const ArrayOp& r) const {
+        return fmt::format("{}({})", infoOf(r.operation).name, p.atoms(r.args));
+      }
       std::string operator()(const WriteRef& r) const {
         return fmt::format("ref_write({}, {})", p.atom(r.cell), p.atom(r.value));
       }

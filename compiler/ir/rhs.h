@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/array_operation.h"
 #include "compiler/ir/attrs.h"
 #include "compiler/ir/ids.h"
 #include "compiler/ir/type.h"
@@ -113,8 +114,16 @@ struct WriteRef {
   Atom value;
 };
 
+struct ArrayOp {
+  ArrayOperation operation = ArrayOperation::New;
+  std::vector<Atom> args;
+  /// Stack and Concat in a typed function: the extents of a row, -1 where typing did not find a
+  /// number. What comes of an array without elements must not depend on what passes find out.
+  std::vector<int64_t> rowExtents;
+};
+
 using Rhs = std::variant<AtomRhs, CallOp, CallGlobal, CallValue, CallJoin, Construct, MakeTuple, Project, If,
-                         Match, Lambda, NestedBlock, MakeRef, ReadRef, WriteRef>;
+                         Match, Lambda, NestedBlock, MakeRef, ReadRef, WriteRef, ArrayOp>;
 
 /// A pattern of a clause; nested patterns are indices into the same arena.
 struct Pattern {

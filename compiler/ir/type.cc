@@ -35,6 +35,11 @@ TypeRef Type::pointee() const {
   return elements_[0];
 }
 
+TypeRef Type::element() const {
+  BATON_CHECK(kind_ == TypeKind::Array);
+  return elements_[0];
+}
+
 TypeDefId Type::definition() const {
   BATON_CHECK(kind_ == TypeKind::Adt);
   return TypeDefId(index_);
@@ -119,6 +124,13 @@ TypeRef TypeTable::ref(TypeRef pointee) {
   Type type;
   type.kind_ = TypeKind::Ref;
   type.elements_ = {pointee};
+  return intern(std::move(type));
+}
+
+TypeRef TypeTable::array(TypeRef element) {
+  Type type;
+  type.kind_ = TypeKind::Array;
+  type.elements_ = {element};
   return intern(std::move(type));
 }
 

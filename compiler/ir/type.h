@@ -35,6 +35,7 @@ enum class TypeKind : uint8_t {
   Function,  ///< parameters and result
   Adt,       ///< type definition and arguments
   Ref,       ///< a mutable cell
+  Array,     ///< elements of one type
   Var,       ///< a generic parameter; gone after specialisation
   Hole,      ///< `_` of an annotation; gone after typing
 };
@@ -52,6 +53,9 @@ class Type {
   bool isFunction() const { return kind_ == TypeKind::Function; }
   bool isAdt() const { return kind_ == TypeKind::Adt; }
   bool isRef() const { return kind_ == TypeKind::Ref; }
+  bool isArray() const { return kind_ == TypeKind::Array; }
+  /// Whether extents in its elements() are extents in the value: a tuple, data, or an array.
+  bool isAggregate() const { return isTuple() || isAdt() || isArray(); }
 
   /// Tensor only.
   DType dtype() const;
@@ -60,12 +64,14 @@ class Type {
   /// The extents as numbers when all are constant.
   bool hasStaticDims() const;
 
-  /// Tuple elements, ADT arguments, function parameters, or the one type inside a ref.
+  /// Tuple elements, ADT arguments, function parameters, or the one type inside a ref or an array.
   std::span<const TypeRef> elements() const { return elements_; }
   /// Function only.
   TypeRef result() const;
   /// Ref only.
   TypeRef pointee() const;
+  /// Array only.
+  TypeRef element() const;
   /// Adt only.
   TypeDefId definition() const;
   /// Var only.
@@ -142,6 +148,7 @@ class TypeTable {
   TypeRef function(std::vector<TypeRef> params, TypeRef result);
   TypeRef adt(TypeDefId definition, std::vector<TypeRef> arguments);
   TypeRef ref(TypeRef pointee);
+  TypeRef array(TypeRef element);
   TypeRef variable(TypeVarId variable);
   TypeRef hole();
 

@@ -127,6 +127,12 @@ class FunctionVerifier {
         return fail("operands", fmt::format("@{} takes {} arguments, found {}", callee.name,
                                             callee.params.size(), call->args.size()));
     }
+    if (const ArrayOp* array = std::get_if<ArrayOp>(&binding.rhs)) {
+      const ArrayOperationInfo& info = infoOf(array->operation);
+      if (array->args.size() != info.operandCount)
+        return fail("operands", fmt::format("{} takes {} arguments, found {}", info.name, info.operandCount,
+                                            array->args.size()));
+    }
     if (const CallJoin* jump = std::get_if<CallJoin>(&binding.rhs))
       if (!isVar(jump->join)) return fail("index", "a called join does not exist");
     if (const Construct* made = std::get_if<Construct>(&binding.rhs))

@@ -184,9 +184,64 @@ class TypeVerifier {
       return expect(module_.types.ref(typeOf(rhs->value)), type, var, "the cell");
     if (const ReadRef* rhs = std::get_if<ReadRef>(&binding.rhs))
       return expect(typeOf(rhs->cell), module_.types.ref(type), var, "the cell");
+    if (const ArrayOp* rhs = std::get_if<ArrayOp>(&binding.rhs)) return checkArray(*rhs, type, var);
     const WriteRef& rhs = std::get<WriteRef>(binding.rhs);
     BATON_TRY(expect(typeOf(rhs.cell), module_.types.ref(typeOf(rhs.value)), var, "the cell"));
     return expect(module_.types.unit(), type, var, "the result of a write");
+  }
+
+  Result<void> expectArray(TypeRef type, VarId var) const {
+    if (type->isArray()) return success();
+    return fail("types", fmt::format("an array operation on {}", print(module_, type)), var);
+  }
+
+  /// An array of tensors that are a tensor's rows, or, as `sameRank`, groups of its rows.
+  Result<void> expectRows(TypeRef array, TypeRef tensor, bool sameRank, VarId var) const {
+    BATON_TRY(expectArray(array, var));
+    const TypeRef element = array->element();
+    const bool fits = element->isTensor() && tensor->isTensor() && tensor->rank() > 0 &&
+                      element->dtype() == tensor->dtype() &&
+                      element->rank() == tensor->rank() - (sameRank ? 0 : 1);
+    if (fits) return success();
+    return fail("types", fmt::format("{} and {} do not fit", print(module_, array), print(module_, tensor)),
+                var);
+  }
+
+  Result<void> checkArray(const ArrayOp& rhs, TypeRef type, VarId var) {
+    const TypeRef index = module_.types.scalar(DType::I32);
+    std::vector<TypeRef> args;
+    for (const Atom& arg : rhs.args) args.push_back(typeOf(arg));
+    switch (rhs.operation) {
+      case ArrayOperation::New: return expectArray(type, var);
+      case ArrayOperation::Push:
+        BATON_TRY(expectArray(args[0], var));
+        BATON_TRY(expect(args[1], args[0]->element(), var, "the element"));
+        return expect(type, args[0], var, "the array");
+      case ArrayOperation::Get:
+        BATON_TRY(expectArray(args[0], var));
+        BATON_TRY(expect(args[1], index, var, "the index"));
+        return expect(type, args[0]->element(), var, "the element");
+      case ArrayOperation::Set:
+        BATON_TRY(expectArray(args[0], var));
+        BATON_TRY(expect(args[1], index, var, "the index"));
+        BATON_TRY(expect(args[2], args[0]->element(), var, "the element"));
+        return expect(type, args[0], var, "the array");
+      case ArrayOperation::Length:
+        BATON_TRY(expectArray(args[0], var));
+        return expect(type, index, var, "the length");
+      case ArrayOperation::Stack:
+      case ArrayOperation::Concat:
+        BATON_TRY(expectRows(args[0], type, rhs.operation == ArrayOperation::Concat, var));
+        if (rhs.rowExtents.size() + 1 == static_cast<size_t>(type->rank())) return success();
+        return fail("types",
+                    fmt::format("{} extents of a row of {}", rhs.rowExtents.size(), print(module_, type)),
+                    var);
+      case ArrayOperation::Unstack: return expectRows(type, args[0], false, var);
+      case ArrayOperation::Split:
+        BATON_TRY(expectRows(type, args[0], true, var));
+        return expect(args[1], module_.types.tensor(DType::I32, {0}), var, "the counts");
+    }
+    return success();
   }
 
   Module& module_;
@@ -288,7 +343,7 @@ class DimVerifier {
       stack.pop_back();
       if (type->isTensor())
         for (const DimExpr& dim : type->dims()) needDim(dim, var);
-      else if (type->isTuple() || type->isAdt())
+      else if (type->isAggregate())
         stack.insert(stack.end(), type->elements().begin(), type->elements().end());
     }
     if (info.valueDims)

@@ -14,7 +14,8 @@ void visitOperands(R& rhs, const F& f) {
         if constexpr (std::is_same_v<T, AtomRhs>) {
           f(node.atom);
         } else if constexpr (std::is_same_v<T, CallOp> || std::is_same_v<T, CallGlobal> ||
-                             std::is_same_v<T, CallJoin> || std::is_same_v<T, Construct>) {
+                             std::is_same_v<T, CallJoin> || std::is_same_v<T, Construct> ||
+                             std::is_same_v<T, ArrayOp>) {
           for (auto& arg : node.args) f(arg);
         } else if constexpr (std::is_same_v<T, CallValue>) {
           f(node.callee);

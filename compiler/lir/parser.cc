@@ -150,9 +150,7 @@ class Parser {
     }
     if (name == "cell" || name == "array") {
       BATON_TRY_ASSIGN(const uint32_t content, bracketed());
-      Kind cell = Kind::cell(KindIndex(content));
-      if (name == "array") cell.tag = bytecode::KindTagValue::Array;
-      return cell;
+      return name == "array" ? Kind::array(KindIndex(content)) : Kind::cell(KindIndex(content));
     }
     if (const std::optional<DType> scalar = parseDType(name)) return Kind::scalar(*scalar);
     position_ = begin;

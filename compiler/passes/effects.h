@@ -25,7 +25,7 @@ class Effects {
 };
 
 /// Whether the binding can end in a program error by itself, blocks inside it aside: by an
-/// obligation, or by what its operator does with values.
+/// obligation, or by what its operator or array operation does with values.
 bool canFail(const ir::Module& module, const ir::Function& function, const ir::Binding& binding);
 
 /// A binding that is nothing but its obligations: the empty tuple.

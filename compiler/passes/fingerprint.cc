@@ -74,6 +74,9 @@ void addBinding(Hash& hash, const ir::Function& function, const ir::Binding& bin
   } else if (const auto* made = std::get_if<ir::Construct>(&binding.rhs)) {
     hash.add(uint64_t{made->constructor.definition.value()});
     hash.add(uint64_t{made->constructor.tag});
+  } else if (const auto* array = std::get_if<ir::ArrayOp>(&binding.rhs)) {
+    hash.add(static_cast<uint64_t>(array->operation));
+    for (int64_t extent : array->rowExtents) hash.add(static_cast<uint64_t>(extent));
   } else if (const auto* field = std::get_if<ir::Project>(&binding.rhs)) {
     hash.add(uint64_t{field->index});
   } else if (const auto* match = std::get_if<ir::Match>(&binding.rhs)) {

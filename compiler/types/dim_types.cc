@@ -15,7 +15,7 @@ std::vector<Position> positionsOf(TypeRef root) {
     stack.pop_back();
     if (type->isTensor()) {
       for (const DimExpr& dim : type->dims()) positions.push_back({dim, isPlain});
-    } else if (type->isTuple() || type->isAdt()) {
+    } else if (type->isAggregate()) {
       for (size_t i = type->elements().size(); i-- > 0;)
         stack.emplace_back(type->elements()[i], isPlain && type->isTuple());
     }
@@ -34,7 +34,7 @@ TypeRef withDims(ir::TypeTable& types, TypeRef root, std::span<const DimExpr> di
   for (;;) {
     Frame& frame = stack.back();
     TypeRef type = frame.type;
-    bool isOpen = type->isTuple() || type->isAdt();
+    bool isOpen = type->isAggregate();
     if (isOpen && frame.done.size() < type->elements().size()) {
       TypeRef child = type->elements()[frame.done.size()];
       stack.push_back({child, {}});
@@ -50,6 +50,8 @@ TypeRef withDims(ir::TypeTable& types, TypeRef root, std::span<const DimExpr> di
       result = types.tuple(std::move(frame.done));
     } else if (type->isAdt()) {
       result = types.adt(type->definition(), std::move(frame.done));
+    } else if (type->isArray()) {
+      result = types.array(frame.done[0]);
     }
     stack.pop_back();
     if (stack.empty()) return result;
@@ -92,7 +94,7 @@ std::vector<DimExpr> declaredDims(TypeRef declared, TypeRef shape) {
     bool says = written != nullptr && written->kind() == actual->kind();
     if (actual->isTensor()) {
       for (size_t i = 0; i < actual->dims().size(); ++i) dims.push_back(says ? written->dims()[i] : anyDim());
-    } else if (actual->isTuple() || actual->isAdt()) {
+    } else if (actual->isAggregate()) {
       for (size_t i = actual->elements().size(); i-- > 0;)
         stack.emplace_back(says ? written->elements()[i] : nullptr, actual->elements()[i]);
     }
@@ -106,8 +108,7 @@ bool containsFunctionOrCell(TypeRef root) {
     TypeRef type = stack.back();
     stack.pop_back();
     if (type->isFunction() || type->isRef()) return true;
-    if (type->isTuple() || type->isAdt())
-      stack.insert(stack.end(), type->elements().begin(), type->elements().end());
+    if (type->isAggregate()) stack.insert(stack.end(), type->elements().begin(), type->elements().end());
   }
   return false;
 }

@@ -33,7 +33,7 @@ struct Position {
   bool isPlain;  ///< an extent of the value itself, or of an element of a tuple: it can be read
 };
 
-/// Dims from left to right: of tensors, also inside tuples and arguments of data types.
+/// Dims from left to right: of tensors, also inside tuples, arrays and arguments of data types.
 /// Function types and cells are left out: theirs belong to DimCells.
 std::vector<Position> positionsOf(ir::TypeRef type);
 /// The type with these dims, in the same order.

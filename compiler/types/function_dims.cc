@@ -429,7 +429,8 @@ void FunctionDims::finish(bool isCertain) {
   }
   function_.result = self_.resultFact.isReached() ? unknownData(self_.resultFact.type) : self_.resultShape;
   for (ir::Block& block : function_.blocks)
-    for (ir::Binding& binding : block.bindings)
+    for (ir::Binding& binding : block.bindings) {
+      if (ir::ArrayOp* array = std::get_if<ir::ArrayOp>(&binding.rhs)) noteRowExtents(*array);
       if (ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs)) {
         ir::Attrs attrs = call->attrs;
         for (const auto& [name, value] : attrs.entries()) {
@@ -440,6 +441,7 @@ void FunctionDims::finish(bool isCertain) {
           call->attrs.set(name, std::move(resolved));
         }
       }
+    }
   cutFailing();
   insertChecks();
 }

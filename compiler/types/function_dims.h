@@ -106,6 +106,11 @@ class FunctionDims {
   Fact refine(ir::VarId var, ir::TypeRef declared, Fact fact, SourceLocation location);
   DimExpr resolveNamed(const DimExpr& dim) const;
 
+  // Arrays (function_dims_arrays.cc).
+  Fact arrayOperation(const ir::Binding& binding, const ir::ArrayOp& rhs);
+  Fact emptyArray(const ir::Binding& binding);
+  void noteRowExtents(ir::ArrayOp& rhs);
+
   // Calls (function_dims_calls.cc).
   Fact call(const ir::Binding& binding, Callable& callee, std::span<const ir::Atom> args,
             std::string_view name, std::span<const DimConstraint> where);

@@ -106,7 +106,7 @@ TypeRef FunctionDims::dataType(TypeRef shape, const ir::Construct& rhs) {
         for (size_t g = 0; g < definition.generics.size(); ++g)
           if (definition.generics[g] == field->variable())
             arguments[g] = joinData(module.types, arguments[g], actual);
-      } else if (field->isTuple() || field->isAdt()) {
+      } else if (field->isAggregate()) {
         for (size_t e = 0; e < field->elements().size(); ++e)
           stack.emplace_back(field->elements()[e], actual->elements()[e]);
       }
@@ -241,6 +241,7 @@ Fact FunctionDims::evaluate(const ir::Binding& binding) {
           return f.factOf(made->elements[rhs.index]);
       return {tuple.type->elements()[rhs.index], std::nullopt};
     }
+    Fact operator()(const ir::ArrayOp& rhs) { return f.arrayOperation(binding, rhs); }
     Fact operator()(const ir::MakeRef& rhs) {
       Fact value = f.factOf(rhs.value);
       if (!value.isReached()) return {};

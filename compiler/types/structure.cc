@@ -266,6 +266,7 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
     void operator()(const ir::Match&) {}
     void operator()(const ir::Lambda& rhs) { s.inferLambda(binding, rhs); }
     void operator()(const ir::NestedBlock&) {}
+    void operator()(const ir::ArrayOp& rhs) { s.inferArray(block, index, rhs); }
     void operator()(const ir::MakeRef& rhs) {
       s.require(s.terms_.ref(s.operand(rhs.value, occurrence(0))), var, binding.location, "the cell");
     }

@@ -57,12 +57,13 @@ class Structure {
 
   /// Something that waits for unknown terms to become known.
   struct Pending {
-    enum class Kind : uint8_t { Operator, Instantiate, Project };
+    enum class Kind : uint8_t { Operator, Instantiate, Project, RowRank };
     Kind kind;
     uint32_t function = 0;
     ir::BlockId block;
     uint32_t binding = 0;
-    std::vector<Term> inputs;  // Operator: as written; Instantiate: the original; Project: the tuple
+    std::vector<Term> inputs;  // Operator: as written; Instantiate: the original; Project: the tuple;
+                               // RowRank: of rows, of the tensor
     Term result;
     TermEnvironment environment;  // Instantiate
     bool isDone = false;
@@ -76,6 +77,7 @@ class Structure {
   void finishBinding(ir::BlockId block, uint32_t index);
   void inferPattern(ir::PatternId pattern, Term scrutinee);
   void inferLambda(const ir::Binding& binding, const ir::Lambda& lambda);
+  void inferArray(ir::BlockId block, uint32_t index, const ir::ArrayOp& rhs);
   Term operand(const ir::Atom& atom, Occurrence at);
   Term constantTerm(const ir::Constant& constant);
   Term globalTerm(ir::GlobalId id, Occurrence at);
@@ -93,6 +95,7 @@ class Structure {
   void drain();
   Outcome attempt(Pending& pending);
   Outcome attemptProject(Pending& pending);
+  Outcome attemptRowRank(Pending& pending);
   void wait(uint32_t pending);
   void settleInstances();
   void reportUnresolved();

@@ -50,6 +50,7 @@ void Structure::drain() {
 
 Structure::Outcome Structure::attempt(Pending& pending) {
   if (pending.kind == Pending::Kind::Project) return attemptProject(pending);
+  if (pending.kind == Pending::Kind::RowRank) return attemptRowRank(pending);
   Term original = terms_.find(pending.inputs[0]);
   if (terms_.isUnknown(original)) return Outcome::NotYet;
   pending.isDone = true;
@@ -107,6 +108,10 @@ void Structure::reportUnresolved() {
       diagnostics_.error(
           binding.location,
           fmt::format("{}: the types of its inputs are not known; annotate them", call->op->name), inputs);
+    else if (const ir::ArrayOp* array = std::get_if<ir::ArrayOp>(&binding.rhs))
+      diagnostics_.error(binding.location,
+                         fmt::format("{}: the rank of its tensors is not known; annotate it",
+                                     ir::infoOf(array->operation).name));
     else
       diagnostics_.error(binding.location, "the type of the tuple is not known; annotate it", inputs);
   }

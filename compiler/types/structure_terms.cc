@@ -88,6 +88,7 @@ Term Structure::instantiate(Term root, const TermEnvironment& environment) {
       }
       case TermKind::Adt: copy = terms_.adt(ir::TypeDefId(terms_.value(term)), std::move(children)); break;
       case TermKind::Ref: copy = terms_.ref(children[0]); break;
+      case TermKind::Array: copy = terms_.array(children[0]); break;
       case TermKind::Link:
       case TermKind::DType:
       case TermKind::Rank: break;

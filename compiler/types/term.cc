@@ -27,6 +27,7 @@ Term TermTable::adt(ir::TypeDefId definition, std::vector<Term> arguments) {
   return add(TermKind::Adt, definition.value(), std::move(arguments));
 }
 Term TermTable::ref(Term pointee) { return add(TermKind::Ref, 0, {pointee}); }
+Term TermTable::array(Term element) { return add(TermKind::Array, 0, {element}); }
 Term TermTable::rigid(ir::TypeVarId var) { return add(TermKind::Rigid, var.value(), {}); }
 
 Term TermTable::find(Term term) {
@@ -130,6 +131,7 @@ Term TermTable::fromType(TypeRef root, const TermEnvironment& environment) {
       case TypeKind::Function: term = add(TermKind::Function, 0, std::move(done)); break;
       case TypeKind::Adt: term = adt(type->definition(), std::move(done)); break;
       case TypeKind::Ref: term = ref(done[0]); break;
+      case TypeKind::Array: term = array(done[0]); break;
       case TypeKind::Var: {
         auto known = environment.find(type->variable());
         term = known == environment.end() ? rigid(type->variable()) : known->second;
@@ -186,6 +188,8 @@ std::optional<TypeRef> TermTable::toType(Term root,
         type = types.function(std::move(parts), result);
       } else if (of == TermKind::Adt) {
         type = types.adt(ir::TypeDefId(value(term)), std::move(parts));
+      } else if (of == TermKind::Array) {
+        type = types.array(parts[0]);
       } else {
         BATON_CHECK(of == TermKind::Ref);
         type = types.ref(parts[0]);
@@ -259,6 +263,11 @@ std::string TermTable::print(Term root) {
       case TermKind::Ref:
         out += "ref(";
         stack.push_back({std::nullopt, ")"});
+        pushList(parts);
+        break;
+      case TermKind::Array:
+        out += "Array[";
+        stack.push_back({std::nullopt, "]"});
         pushList(parts);
         break;
       case TermKind::Rigid: out += module_.typeVarNames.at(value(term)); break;

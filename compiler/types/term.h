@@ -29,6 +29,7 @@ enum class TermKind : uint8_t {
   Function,  ///< children: parameters, result last
   Adt,       ///< children: arguments
   Ref,       ///< child: what is inside
+  Array,     ///< child: the element
   Rigid,     ///< a generic parameter, inside the definition that it belongs to
 };
 
@@ -50,6 +51,7 @@ class TermTable {
   Term function(std::vector<Term> params, Term result);
   Term adt(ir::TypeDefId definition, std::vector<Term> arguments);
   Term ref(Term pointee);
+  Term array(Term element);
   Term rigid(ir::TypeVarId var);
 
   /// The term that this one stands for.

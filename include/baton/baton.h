@@ -246,7 +246,8 @@ typedef enum baton_kind {
   BATON_TUPLE = 2,
   BATON_ADT = 3,
   BATON_CLOSURE = 4,
-  BATON_REF = 5 /**< never leaves its context */
+  BATON_REF = 5, /**< never leaves its context */
+  BATON_ARRAY = 6
 } baton_kind;
 
 /* Types are lent by functions and by other types; they live as long as the executable. */
@@ -266,6 +267,8 @@ BATON_API size_t baton_type_constructor_count(const baton_type* type);
 BATON_API const char* baton_type_constructor_name(const baton_type* type, size_t constructor);
 BATON_API size_t baton_type_field_count(const baton_type* type, size_t constructor);
 BATON_API const baton_type* baton_type_field(const baton_type* type, size_t constructor, size_t field);
+/** The type of an array's elements; NULL for other types. */
+BATON_API const baton_type* baton_type_element(const baton_type* type);
 /** Whether it is the List that value text writes as [a, b]. */
 BATON_API int baton_type_is_list(const baton_type* type);
 
@@ -297,6 +300,11 @@ BATON_API baton_status* baton_value_create_list(baton_instance* instance, const 
                                                 baton_value* const* items, size_t item_count,
                                                 baton_value** out);
 
+/** An array. The elements are retained. */
+BATON_API baton_status* baton_value_create_array(baton_instance* instance, const baton_type* type,
+                                                 baton_value* const* elements, size_t length,
+                                                 baton_value** out);
+
 BATON_API baton_kind baton_value_kind(const baton_value* value);
 /** NULL for tensors and scalars, which need no type to be understood. */
 BATON_API const baton_type* baton_value_type(const baton_value* value);
@@ -313,6 +321,10 @@ BATON_API const char* baton_value_constructor_name(const baton_value* value);
 BATON_API size_t baton_value_field_count(const baton_value* value);
 /** A new value that the caller owns; it shares the memory of `value`. */
 BATON_API baton_status* baton_value_field(const baton_value* value, size_t field, baton_value** out);
+/* Arrays; 0 otherwise. */
+BATON_API size_t baton_value_length(const baton_value* value);
+/** A new value that the caller owns; it shares the memory of `value`. */
+BATON_API baton_status* baton_value_element(const baton_value* value, size_t index, baton_value** out);
 /** Whether two values have the same structure, dtypes, extents and bits (all NaNs are equal). */
 BATON_API int baton_value_equal(const baton_value* a, const baton_value* b);
 

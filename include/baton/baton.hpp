@@ -165,6 +165,12 @@ class Value : public Shared<baton_value, &baton_value_retain, &baton_value_relea
     check(baton_value_create_list(instance.get(), type, handles.data(), handles.size(), &made));
     return Value(made);
   }
+  static Value array(const Instance& instance, const baton_type* type, const std::vector<Value>& elements) {
+    baton_value* made = nullptr;
+    const std::vector<baton_value*> handles = handlesOf(elements);
+    check(baton_value_create_array(instance.get(), type, handles.data(), handles.size(), &made));
+    return Value(made);
+  }
 
   baton_kind kind() const { return baton_value_kind(get()); }
   baton_dtype dtype() const { return baton_value_dtype(get()); }
@@ -190,6 +196,14 @@ class Value : public Shared<baton_value, &baton_value_retain, &baton_value_relea
   Value field(size_t index) const {
     baton_value* made = nullptr;
     check(baton_value_field(get(), index, &made));
+    return Value(made);
+  }
+  /// Of an array; 0 for other values.
+  size_t length() const { return baton_value_length(get()); }
+  /// Of an array.
+  Value element(size_t index) const {
+    baton_value* made = nullptr;
+    check(baton_value_element(get(), index, &made));
     return Value(made);
   }
   /// The caller calls the deleter.

@@ -95,7 +95,8 @@ struct Api {
     for (size_t i = 0; i < inputs.size(); ++i) {
       baton_value* value = nullptr;
       const baton_type* type = baton_function_parameter_type(function(name), i);
-      const bool isData = baton_type_kind(type) == BATON_ADT || baton_type_kind(type) == BATON_TUPLE;
+      const bool isData = baton_type_kind(type) == BATON_ADT || baton_type_kind(type) == BATON_TUPLE ||
+                          baton_type_kind(type) == BATON_ARRAY;
       ok(baton_value_parse(instance.get(), isData ? type : nullptr, inputs[i].data(), inputs[i].size(),
                            nullptr, &value));
       const Owned<baton_value> owned(value);

@@ -14,8 +14,8 @@ TEST_CASE("entry points describe themselves") {
   const Api api;
   CHECK(std::string(baton_executable_name(api.executable.get())) == "test program");
   CHECK(std::string(baton_executable_cpu_level(api.executable.get())).empty());
-  REQUIRE(baton_executable_function_count(api.executable.get()) == 8);
-  CHECK(baton_executable_function(api.executable.get(), 8) == nullptr);
+  REQUIRE(baton_executable_function_count(api.executable.get()) == 9);
+  CHECK(baton_executable_function(api.executable.get(), 9) == nullptr);
   CHECK(baton_executable_find_function(api.executable.get(), "main") == nullptr);
   const baton_function* pair = api.function("pair");
   CHECK(std::string(baton_function_name(pair)) == "pair");
@@ -106,14 +106,14 @@ TEST_CASE("executables are loaded from files, descriptors and callbacks") {
   };
   baton_executable* loaded = nullptr;
   ok(baton_executable_load_file(api.instance.get(), path, nullptr, &loaded));
-  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  CHECK(count(Owned<baton_executable>(loaded)) == 9);
   baton_load_options options = BATON_LOAD_OPTIONS_INIT;
   options.copy = 1;
   options.verify_constants = 1;
   ok(baton_executable_load_file(api.instance.get(), path, &options, &loaded));
-  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  CHECK(count(Owned<baton_executable>(loaded)) == 9);
   ok(baton_executable_load_descriptor(api.instance.get(), descriptor, nullptr, &loaded));
-  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  CHECK(count(Owned<baton_executable>(loaded)) == 9);
   close(descriptor);
   std::remove(path);
 
@@ -128,7 +128,7 @@ TEST_CASE("executables are loaded from files, descriptors and callbacks") {
     return 0;
   };
   ok(baton_executable_load_callback(api.instance.get(), read, &source, bytes.size(), nullptr, &loaded));
-  CHECK(count(Owned<baton_executable>(loaded)) == 8);
+  CHECK(count(Owned<baton_executable>(loaded)) == 9);
   source.fails = true;
   CHECK(Failure(
             baton_executable_load_callback(api.instance.get(), read, &source, bytes.size(), nullptr, &loaded))

@@ -24,6 +24,14 @@ TEST_CASE("the C++ wrapper runs programs and throws their errors") {
   CHECK(circle.constructor() == "Circle");
   CHECK(api::Call(context, "area").set("shape", circle).run().elements<float>() == std::vector<float>{2});
 
+  const baton_type* rows = baton_function_parameter_type(executable.find("append"), 1);
+  const api::Value row = api::Value::tensor<float>(instance, {2}, {1, 2});
+  const api::Value longer =
+      api::Call(context, "append").set("x", row).set("xs", api::Value::array(instance, rows, {row})).run();
+  CHECK(longer.kind() == BATON_ARRAY);
+  REQUIRE(longer.length() == 2);
+  CHECK(longer.element(1) == row);
+
   api::Call call(context, "fill");
   call.set("n", api::Value::scalar<int64_t>(instance, -1));
   try {

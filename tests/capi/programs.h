@@ -25,6 +25,7 @@ inline constexpr std::string_view kProgram = R"vmasm(
 meta {
   name "test program"
 }
+kind k0 = tensor<f32, 1>
 type t0 = "List[Tensor[(?, 2), float32]]" list {
   "Cons" (f32[?0, 2] r0, adt<t0> r1)
   "Nil" ()
@@ -35,6 +36,9 @@ type t1 = "(Tensor[(n, 2), float32], int64)" tuple {
 type t2 = "Shape" {
   "Circle" (f32 s0)
   "Square" (f32 s0, bool s1)
+}
+type t3 = "Array[Tensor[(?,), float32]]" array {
+  "" (f32[?0] r0)
 }
 constant c0 = f32[2] base64 "AACAPwAAAEA="
 entry "pair" @pair {
@@ -78,6 +82,13 @@ entry "fill" @fill {
   param "n" i64
   result i64
 }
+entry "append" @append {
+  symbols [n]
+  view v0 = "Array[Tensor[(n,), float32]]" t3 { (f32[n]) }
+  param "x" f32[n]
+  param "xs" array<k0, t3, v0>
+  result array<k0, t3>
+}
 fn @pair (tensor<f32, 2>, i64) -> (tensor<f32, 2>, i64) regs s1 r1 {
   ret [s0], [r0!]
 }
@@ -120,6 +131,10 @@ fn @fill (i64) -> (i64) regs s3 r1 {
   r0 = alloc_tensor f32, 0, [s0, s1]
   s2 = dim r0!, 0
   ret [s2], []
+}
+fn @append (tensor<f32, 1>, array<k0>) -> (array<k0>) regs s0 r2 {
+  r1 = array_push_ref r1!, r0!
+  ret [], [r1!]
 }
 )vmasm";
 

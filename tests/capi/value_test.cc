@@ -216,6 +216,53 @@ TEST_CASE("a list of a million items is made, formatted, compared and freed") {
   CHECK(baton_value_equal(first.get(), Owned<baton_value>(made).get()) == 0);
 }
 
+TEST_CASE("arrays are made from elements and taken apart by number") {
+  const Api api;
+  const baton_type* type = baton_function_parameter_type(api.function("append"), 1);
+  CHECK(baton_type_kind(type) == BATON_ARRAY);
+  CHECK(std::string(baton_type_text(type)) == "Array[Tensor[(n,), float32]]");
+  CHECK(std::string(baton_type_text(baton_type_element(type))) == "Tensor[(n,), float32]");
+  CHECK(baton_type_element(baton_type_element(type)) == nullptr);
+  CHECK(baton_type_element(nullptr) == nullptr);
+  CHECK(baton_type_constructor_count(type) == 0);
+  CHECK(baton_type_is_list(type) == 0);
+
+  const Owned<baton_value> row = api.parse("2xf32=1 2");
+  const Owned<baton_value> number = api.parse("f32=1");
+  baton_value* elements[] = {row.get(), row.get()};
+  baton_value* made = nullptr;
+  ok(baton_value_create_array(api.instance.get(), type, elements, 2, &made));
+  const Owned<baton_value> array(made);
+  CHECK(baton_value_kind(array.get()) == BATON_ARRAY);
+  CHECK(baton_value_type(array.get()) == type);
+  CHECK(baton_value_length(array.get()) == 2);
+  CHECK(baton_value_length(row.get()) == 0);
+  CHECK(baton_value_field_count(array.get()) == 0);
+  CHECK(baton_value_rank(array.get()) == 0);
+  CHECK(Api::format(array.get()) == "[2xf32=1 2, 2xf32=1 2]");
+  CHECK(baton_value_equal(array.get(), api.parse("[2xf32=1 2, 2xf32=1 2]", type).get()) == 1);
+  CHECK(baton_value_equal(array.get(), api.parse("[2xf32=1 2]", type).get()) == 0);
+  baton_value* element = nullptr;
+  ok(baton_value_element(array.get(), 1, &element));
+  CHECK(Api::format(Owned<baton_value>(element).get()) == "2xf32=1 2");
+  CHECK(Failure(baton_value_element(array.get(), 2, &element)).message() ==
+        "element 2 out of range: the value has 2");
+  elements[1] = number.get();
+  CHECK(Failure(baton_value_create_array(api.instance.get(), type, elements, 2, &made)).message() ==
+        "element 1: found float32 of shape (), expected Tensor[(n,), float32]");
+  CHECK(Failure(baton_value_create_array(api.instance.get(),
+                                         baton_function_parameter_type(api.function("cons"), 1), elements, 1,
+                                         &made))
+            .message() == "List[Tensor[(?, 2), float32]] is not an array");
+  ok(baton_value_create_array(api.instance.get(), type, nullptr, 0, &made));
+  CHECK(Api::format(Owned<baton_value>(made).get()) == "[]");
+
+  CHECK(api.run("append", {"2xf32=3 4", "[2xf32=1 2]"}) == "[2xf32=1 2, 2xf32=3 4]");
+  CHECK(api.run("append", {"0xf32=", "[]"}) == "[0xf32=]");
+  CHECK(api.fail("append", {"2xf32=3 4", "[2xf32=1 2, 3xf32=1 2 3]"}).message() ==
+        "argument %xs: element 1: dimension 0 is 3, but n was bound to 2 by dimension 0 of argument %x");
+}
+
 TEST_CASE("equality compares bits, and takes all NaNs for one") {
   const Api api;
   const auto equal = [&](const char* a, const char* b) {

@@ -8,6 +8,17 @@
 namespace baton::run {
 namespace {
 
+/// Names of the callee's extents mean nothing to who calls it.
+ir::TypeRef withoutNames(ir::Module& module, ir::TypeRef type) {
+  return module.types.rewrite(type, [&](ir::TypeRef leaf) -> ir::TypeRef {
+    if (!leaf->isTensor()) return leaf;
+    std::vector<DimExpr> dims(leaf->dims().begin(), leaf->dims().end());
+    for (DimExpr& dim : dims)
+      if (!dim.isConstant()) dim = DimExpr::symbol(ir::kAnyDim);
+    return module.types.tensor(leaf->dtype(), std::move(dims));
+  });
+}
+
 /// Makes values in a block, children first, without recursion.
 class Maker {
  public:
@@ -24,6 +35,7 @@ class Maker {
       Part result{partType, part, {}, {}};
       if (part.isTuple()) result.childTypes.assign(partType->elements().begin(), partType->elements().end());
       if (part.isData()) result.childTypes = module_.fieldTypes(partType, part.constructor().tag);
+      if (part.isArray()) result.childTypes.assign(part.elements().size(), partType->element());
       return result;
     };
     std::vector<Part> stack{begin(type, value)};
@@ -31,10 +43,11 @@ class Maker {
       Part& top = stack.back();
       if (top.children.size() < top.childTypes.size()) {
         const size_t next = top.children.size();
-        stack.push_back(begin(top.childTypes[next], top.value.fields()[next]));
+        stack.push_back(begin(top.childTypes[next],
+                              top.value.isArray() ? top.value.elements()[next] : top.value.fields()[next]));
         continue;
       }
-      if (!top.value.isTensor() && !top.value.isTuple() && !top.value.isData())
+      if (top.value.isFunction() || top.value.isCell())
         return Error(ErrorCode::InvalidArgument, "a function or a cell cannot be built in");
       const ir::Atom atom = finish(top.type, top.value, std::move(top.children));
       stack.pop_back();
@@ -56,14 +69,15 @@ class Maker {
                             {.name = "t", .type = module_.types.tuple(std::move(types))},
                             ir::MakeTuple{std::move(children)});
     }
-    // Names of the callee's extents mean nothing here.
-    type = module_.types.rewrite(type, [&](ir::TypeRef leaf) -> ir::TypeRef {
-      if (!leaf->isTensor()) return leaf;
-      std::vector<DimExpr> dims(leaf->dims().begin(), leaf->dims().end());
-      for (DimExpr& dim : dims)
-        if (!dim.isConstant()) dim = DimExpr::symbol(ir::kAnyDim);
-      return module_.types.tensor(leaf->dtype(), std::move(dims));
-    });
+    type = withoutNames(module_, type);
+    if (value.isArray()) {
+      ir::Atom array = passes::append(function_, function_.body, {.name = "a", .type = type},
+                                      ir::ArrayOp{ir::ArrayOperation::New, {}, {}});
+      for (const ir::Atom& child : children)
+        array = passes::append(function_, function_.body, {.name = "a", .type = type},
+                               ir::ArrayOp{ir::ArrayOperation::Push, {array, child}, {}});
+      return array;
+    }
     return passes::append(function_, function_.body, {.name = "d", .type = type},
                           ir::Construct{value.constructor(), std::move(children)});
   }
@@ -87,7 +101,7 @@ Result<ir::GlobalId> buildInInputs(ir::Module& module, ir::GlobalId entry,
     BATON_TRY_ASSIGN(const ir::Atom atom, maker.make(callee.var(callee.params[i]).type, inputs[i]));
     call.args.push_back(atom);
   }
-  function.result = passes::freshDims(module, module.function(entry).result);
+  function.result = passes::freshDims(module, withoutNames(module, module.function(entry).result));
   const ir::VarId result =
       passes::append(function, function.body, {.name = "result", .type = function.result}, std::move(call));
   function.block(function.body).result = result;

@@ -8,8 +8,21 @@
 namespace baton::run {
 namespace {
 
-enum class Type : uint8_t { Int, Float, Bool, Vector, Any, List, Pair, Option, Tree, Function };
-constexpr int kTypes = 10;
+enum class Type : uint8_t {
+  Int,
+  Float,
+  Bool,
+  Vector,
+  Any,
+  List,
+  Pair,
+  Option,
+  Tree,
+  Function,
+  Numbers,
+  Tensors
+};
+constexpr int kTypes = 12;
 
 const char* name(Type type) {
   switch (type) {
@@ -23,6 +36,8 @@ const char* name(Type type) {
     case Type::Option: return "Option[int32]";
     case Type::Tree: return "T";
     case Type::Function: return "fn (int32) -> int32";
+    case Type::Numbers: return "Array[int32]";
+    case Type::Tensors: return "Array[Tensor[(?,), float32]]";
   }
   return "";
 }
@@ -108,6 +123,13 @@ std::string Generator::leaf(Type type) {
     case Type::Function: {
       const std::string x = fresh("x");
       return fmt::format("fn ({}: int32) -> int32 {{ {} + {} }}", x, x, pick(5));
+    }
+    case Type::Numbers:
+    case Type::Tensors: {
+      const std::string a = fresh("a");
+      const std::string empty = fmt::format("{{ let {}: {} = array_new();\n{} }}", a, name(type), a);
+      if (chance(30)) return empty;
+      return fmt::format("array_push({}, {})", empty, leaf(type == Type::Numbers ? Type::Int : Type::Any));
     }
   }
   return "";
@@ -244,7 +266,13 @@ std::string Generator::own(Type type, int depth) {
   auto e = [&](Type t) { return expression(t, d); };
   switch (type) {
     case Type::Int:
-      switch (pick(8)) {
+      switch (pick(11)) {
+        case 8: return fmt::format("array_length({})", e(chance(70) ? Type::Numbers : Type::Tensors));
+        case 9:
+          // Seldom an index that need not be one.
+          if (chance(10)) return fmt::format("array_get({}, {})", e(Type::Numbers), e(Type::Int));
+          return fmt::format("array_get(array_push({}, {}), 0)", e(Type::Numbers), e(Type::Int));
+        case 10: return fmt::format("@array_foldl(add, {}, {})", e(Type::Int), e(Type::Numbers));
         case 0: return fmt::format("({} + {})", e(Type::Int), e(Type::Int));
         case 1: return fmt::format("({} - {})", e(Type::Int), e(Type::Int));
         case 2: return fmt::format("({} * {})", e(Type::Int), e(Type::Int));
@@ -288,7 +316,9 @@ std::string Generator::own(Type type, int depth) {
         default: return fmt::format("maximum({}, {})", e(Type::Vector), e(Type::Float));
       }
     case Type::Any:
-      switch (pick(4)) {
+      switch (pick(6)) {
+        case 4: return fmt::format("array_get(array_push({}, {}), 0)", e(Type::Tensors), e(Type::Any));
+        case 5: return fmt::format("array_concat({})", e(Type::Tensors));
         case 0:
           return fmt::format("concatenate(({}, {}))", e(Type::Any),
                              e(knowsExtent_ ? Type::Vector : Type::Any));
@@ -298,7 +328,8 @@ std::string Generator::own(Type type, int depth) {
       }
     case Type::List: {
       const std::string x = fresh("m");
-      switch (pick(6)) {
+      switch (pick(7)) {
+        case 6: return fmt::format("@array_to_list({})", e(Type::Numbers));
         case 0: return fmt::format("Cons({}, {})", e(Type::Int), e(Type::List));
         case 1: return fmt::format("@map({}, {})", e(Type::Function), e(Type::List));
         case 2:
@@ -319,6 +350,24 @@ std::string Generator::own(Type type, int depth) {
     case Type::Tree:
       return chance(30) ? fmt::format("Leaf({})", e(Type::Int))
                         : fmt::format("Node({}, {})", e(Type::Tree), e(Type::Tree));
+    case Type::Numbers:
+      switch (pick(5)) {
+        case 0: return fmt::format("@array_map({}, {})", e(Type::Function), e(Type::Numbers));
+        case 1: return fmt::format("@array_append({}, {})", e(Type::Numbers), e(Type::Numbers));
+        case 2:
+          return fmt::format("array_set(array_push({}, {}), 0, {})", e(Type::Numbers), e(Type::Int),
+                             e(Type::Int));
+        case 3: return fmt::format("@array_from_list({})", e(Type::List));
+        default: return fmt::format("array_push({}, {})", e(Type::Numbers), e(Type::Int));
+      }
+    case Type::Tensors:
+      switch (pick(4)) {
+        case 0: return fmt::format("@array_append({}, {})", e(Type::Tensors), e(Type::Tensors));
+        case 1:
+          return fmt::format("array_set(array_push({}, {}), 0, {})", e(Type::Tensors), e(Type::Any),
+                             e(Type::Any));
+        default: return fmt::format("array_push({}, {})", e(Type::Tensors), e(Type::Any));
+      }
     case Type::Function: {
       const std::string x = fresh("x");
       if (chance(15)) return fmt::format("@compose({}, {})", e(Type::Function), e(Type::Function));
@@ -382,6 +431,8 @@ std::string Generator::program() {
   const std::string vector = expression(Type::Vector, 4);
   const std::string any = expression(Type::Any, 3);
   const std::string tree = expression(Type::Tree, 3);
+  const std::string numbers = expression(Type::Numbers, 3);
+  const std::string tensors = expression(Type::Tensors, 3);
   text +=
       "// run: x=2xf32=1 -2; i=i32=3; b=bool=true; l=[i32=1, i32=2, i32=3]; t=Node(Leaf(i32=1), "
       "Node(Leaf(i32=2), Leaf(i32=3)))\n// agrees:\n";
@@ -389,9 +440,10 @@ std::string Generator::program() {
   text += "import \"prelude\"\ntype T { Leaf(int32), Node(T, T) }\n" + functions;
   text += fmt::format(
       "def @main(%x: Tensor[(n,), float32], %i: int32, %b: bool, %l: List[int32], %t: T)\n"
-      "    -> (int32, List[int32], Tensor[(n,), float32], Tensor[(?,), float32], T) "
-      "{{\n({},\n{},\n{},\n{},\n{})\n}}\n",
-      number, list, vector, any, tree);
+      "    -> (int32, List[int32], Tensor[(n,), float32], Tensor[(?,), float32], T,\n"
+      "        Array[int32], Array[Tensor[(?,), float32]]) "
+      "{{\n({},\n{},\n{},\n{},\n{},\n{},\n{})\n}}\n",
+      number, list, vector, any, tree, numbers, tensors);
   return text;
 }
 

@@ -44,6 +44,7 @@ const char* kindName(baton_kind kind) {
     case BATON_ADT: return "a value of a data type";
     case BATON_CLOSURE: return "a function";
     case BATON_REF: return "a ref";
+    case BATON_ARRAY: return "an array";
   }
   return "an unknown value";
 }
@@ -106,9 +107,15 @@ std::optional<std::string> tensorDifference(const baton_value* found, const bato
                      elementText(loadScalar(b + first * step, type), type));
 }
 
-OwnedValue fieldOf(const baton_value* value, size_t field, std::optional<std::string>& problem) {
+size_t partCount(const baton_value* value) {
+  return baton_value_kind(value) == BATON_ARRAY ? baton_value_length(value) : baton_value_field_count(value);
+}
+
+/// A field, or an element of an array.
+OwnedValue partOf(const baton_value* value, size_t part, std::optional<std::string>& problem) {
   baton_value* out = nullptr;
-  if (baton_status* status = baton_value_field(value, field, &out)) {
+  if (baton_status* status = baton_value_kind(value) == BATON_ARRAY ? baton_value_element(value, part, &out)
+                                                                    : baton_value_field(value, part, &out)) {
     problem = baton_status_message(status);
     baton_status_release(status);
   }
@@ -146,19 +153,20 @@ std::optional<std::string> findDifference(const baton_value* found, const baton_
         return differs(*difference);
       continue;
     }
-    if (kind != BATON_TUPLE && kind != BATON_ADT)
+    if (kind != BATON_TUPLE && kind != BATON_ADT && kind != BATON_ARRAY)
       return differs(std::string(kindName(kind)) + " cannot be compared");
     if (baton_value_constructor(pair.found.get()) != baton_value_constructor(pair.expected.get()))
       return differs(fmt::format("found {}, expected {}", baton_value_constructor_name(pair.found.get()),
                                  baton_value_constructor_name(pair.expected.get())));
-    const size_t fields = baton_value_field_count(pair.found.get());
-    if (fields != baton_value_field_count(pair.expected.get()))
-      return differs(
-          fmt::format("found {} fields, expected {}", fields, baton_value_field_count(pair.expected.get())));
-    for (size_t i = fields; i-- > 0;) {
+    const size_t parts = partCount(pair.found.get());
+    if (parts != partCount(pair.expected.get()))
+      return differs(fmt::format("found {} {}, expected {}", parts,
+                                 kind == BATON_ARRAY ? "elements" : "fields",
+                                 partCount(pair.expected.get())));
+    for (size_t i = parts; i-- > 0;) {
       std::optional<std::string> problem;
-      OwnedValue a = fieldOf(pair.found.get(), i, problem);
-      OwnedValue b = fieldOf(pair.expected.get(), i, problem);
+      OwnedValue a = partOf(pair.found.get(), i, problem);
+      OwnedValue b = partOf(pair.expected.get(), i, problem);
       if (problem) return differs(*problem);
       places.push_back({pair.place, i});
       pending.push_back({std::move(a), std::move(b), places.size() - 1});

@@ -9,7 +9,8 @@ static_assert(static_cast<int>(TypeKind::Tensor) == BATON_TENSOR &&
               static_cast<int>(TypeKind::Tuple) == BATON_TUPLE &&
               static_cast<int>(TypeKind::Adt) == BATON_ADT &&
               static_cast<int>(TypeKind::Closure) == BATON_CLOSURE &&
-              static_cast<int>(TypeKind::Ref) == BATON_REF);
+              static_cast<int>(TypeKind::Ref) == BATON_REF &&
+              static_cast<int>(TypeKind::Array) == BATON_ARRAY);
 static_assert(static_cast<int>(DType::Bool) == BATON_BOOL && static_cast<int>(DType::I64) == BATON_I64 &&
               static_cast<int>(DType::U64) == BATON_U64 && static_cast<int>(DType::F64) == BATON_F64);
 
@@ -76,6 +77,10 @@ size_t baton_type_field_count(const baton_type* type, size_t constructor) {
 const baton_type* baton_type_field(const baton_type* type, size_t constructor, size_t field) {
   if (field >= baton_type_field_count(type, constructor)) return nullptr;
   return wrap((*unwrap(type)->fields)[constructor][field]);
+}
+
+const baton_type* baton_type_element(const baton_type* type) {
+  return type && unwrap(type)->isArray() ? wrap(unwrap(type)->element()) : nullptr;
 }
 
 int baton_type_is_list(const baton_type* type) { return type && unwrap(type)->isList() ? 1 : 0; }

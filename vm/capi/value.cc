@@ -111,6 +111,18 @@ baton_status* baton_value_create_list(baton_instance* instance, const baton_type
   });
 }
 
+baton_status* baton_value_create_array(baton_instance* instance, const baton_type* type,
+                                       baton_value* const* elements, size_t length, baton_value** out) {
+  return guarded([&]() -> Result<void> {
+    if (!instance) return missing("instance");
+    if (!type || !out) return missing("type or out");
+    BATON_TRY_ASSIGN(const std::vector<Value*> values, unwrapAll(elements, length));
+    BATON_TRY_ASSIGN(Ref<Value> value, makeArray(*unwrap(instance), *unwrap(type), values));
+    *out = give<baton_value>(std::move(value));
+    return success();
+  });
+}
+
 baton_kind baton_value_kind(const baton_value* value) {
   return value ? static_cast<baton_kind>(unwrap(value)->kind()) : BATON_TENSOR;
 }
@@ -154,6 +166,22 @@ baton_status* baton_value_field(const baton_value* value, size_t field, baton_va
                                                    " out of range: the value has " +
                                                    std::to_string(baton_value_field_count(value)));
     *out = give<baton_value>(fieldOf(*unwrap(value), field));
+    return success();
+  });
+}
+
+size_t baton_value_length(const baton_value* value) {
+  return value && unwrap(value)->kind() == TypeKind::Array ? asArray(unwrap(value)->object())->length : 0;
+}
+
+baton_status* baton_value_element(const baton_value* value, size_t index, baton_value** out) {
+  return guarded([&]() -> Result<void> {
+    if (!value || !out) return missing("value or out");
+    if (index >= baton_value_length(value))
+      return Error(ErrorCode::InvalidArgument, "element " + std::to_string(index) +
+                                                   " out of range: the value has " +
+                                                   std::to_string(baton_value_length(value)));
+    *out = give<baton_value>(elementOf(*unwrap(value), index));
     return success();
   });
 }

@@ -40,6 +40,17 @@ struct TailWindow {
 // -- Data -----------------------------------------------------------------------------------
 [[gnu::cold]] bool failTag(Machine& m, uint32_t found, uint32_t expected);
 
+// -- Arrays ---------------------------------------------------------------------------------
+[[gnu::cold]] bool failElement(Machine& m, int64_t index, const Array& array);
+bool arrayPush(bytecode::ArrayPushRef v, Machine& m, Object** r);
+bool arrayPush(bytecode::ArrayPushScalar v, Machine& m, const uint64_t* s, Object** r);
+bool arraySet(bytecode::ArraySetRef v, Machine& m, const uint64_t* s, Object** r);
+bool arraySet(bytecode::ArraySetScalar v, Machine& m, const uint64_t* s, Object** r);
+bool stackArray(bytecode::StackArray v, Machine& m, const uint64_t* s, Object** r);
+bool concatArray(bytecode::ConcatArray v, Machine& m, const uint64_t* s, Object** r);
+bool unstackArray(bytecode::UnstackArray v, Machine& m, Object** r);
+bool splitArray(bytecode::SplitArray v, Machine& m, Object** r);
+
 // -- Tensors --------------------------------------------------------------------------------
 bool allocTensor(bytecode::AllocTensor v, Machine& m, const uint64_t* s, Object** r);
 bool allocStorage(bytecode::AllocStorage v, Machine& m, const uint64_t* s, Object** r);

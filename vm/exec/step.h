@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "vm/dispatch.h"
+#include "vm/exec/array.h"
 #include "vm/exec/control.h"
 #include "vm/exec/data.h"
 #include "vm/exec/scalar.h"

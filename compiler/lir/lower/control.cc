@@ -162,6 +162,7 @@ Result<void> FunctionLowering::lowerSimple(const ir::Binding& binding) {
   if (const auto* call = std::get_if<ir::CallValue>(&rhs)) return callValue(binding, *call, false);
   if (const auto* data = std::get_if<ir::Construct>(&rhs)) return construct(binding, *data);
   if (const auto* lambda = std::get_if<ir::Lambda>(&rhs)) return makeClosure(binding, *lambda);
+  if (const auto* array = std::get_if<ir::ArrayOp>(&rhs)) return arrayOperation(binding, *array);
   if (const auto* make = std::get_if<ir::MakeRef>(&rhs)) return makeCell(binding, *make);
   if (const auto* read = std::get_if<ir::ReadRef>(&rhs)) return readCell(binding, *read);
   return writeCell(binding, std::get<ir::WriteRef>(rhs));

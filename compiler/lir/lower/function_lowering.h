@@ -110,7 +110,7 @@ class FunctionLowering {
   Result<Register> outerIndex(const ir::Binding& binding, const ir::Atom& index, Register extent);
   Result<void> callKernel(const ir::Binding& binding, const KernelCall& call);
 
-  //===-- Calls and data (calls.cc) -----------------------------------------===//
+  //===-- Calls and data (calls.cc, arrays.cc) -----------------------------------------===//
 
   struct Arguments {
     std::vector<Register> scalars;
@@ -127,6 +127,7 @@ class FunctionLowering {
   Result<void> makeCell(const ir::Binding& binding, const ir::MakeRef& make);
   Result<void> readCell(const ir::Binding& binding, const ir::ReadRef& read);
   Result<void> writeCell(const ir::Binding& binding, const ir::WriteRef& write);
+  Result<void> arrayOperation(const ir::Binding& binding, const ir::ArrayOp& rhs);
 
   //===-- Control flow (control.cc) -----------------------------------------===//
 

@@ -51,6 +51,7 @@ ir::TypeRef TypeLowering::DimEraser::operator()(ir::TypeRef root) {
         break;
       case ir::TypeKind::Adt: result = types_.adt(type->definition(), std::move(elements)); break;
       case ir::TypeKind::Ref: result = types_.ref(elements[0]); break;
+      case ir::TypeKind::Array: result = types_.array(elements[0]); break;
       case ir::TypeKind::Tensor:
       case ir::TypeKind::Var:
       case ir::TypeKind::Hole: break;
@@ -85,6 +86,13 @@ Kind TypeLowering::kindOf(ir::TypeRef root) {
       case ir::TypeKind::Ref:
         if (isReady(type->pointee())) kinds_[type] = Kind::cell(tables_.kind(kinds_[type->pointee()]));
         break;
+      case ir::TypeKind::Array: {
+        if (!isReady(type->element())) break;
+        dataType(type);  // for those who show values
+        const KindIndex content = tables_.kind(kinds_[type->element()]);
+        kinds_[type] = Kind::array(content);
+        break;
+      }
       case ir::TypeKind::Function: {
         bool ready = true;
         for (ir::TypeRef param : type->elements()) ready &= isReady(param);
@@ -133,7 +141,7 @@ TypeLowering::FieldPlace TypeLowering::field(TypeIndex type, uint32_t constructo
 
 std::vector<std::vector<ir::TypeRef>> TypeLowering::constructorFields(ir::TypeRef type) {
   std::vector<std::vector<ir::TypeRef>> fields;
-  if (type->isTuple()) {
+  if (type->isTuple() || type->isArray()) {
     fields.emplace_back(type->elements().begin(), type->elements().end());
     return fields;
   }
@@ -164,13 +172,19 @@ TypeIndex TypeLowering::dataType(ir::TypeRef type) {
   return index;
 }
 
+/// Of a tuple, data or an array.
+TypeIndex TypeLowering::typeIndex(ir::TypeRef type) {
+  kindOf(type);
+  return dataTypes_.at(erase_(type));
+}
+
 /// Notes a use of a data type, and through it of those in its fields.
 void TypeLowering::see(ir::TypeRef root) {
   std::vector<ir::TypeRef> work{root};
   while (!work.empty()) {
     const ir::TypeRef type = keepNumbers_(work.back());
     work.pop_back();
-    if (!(type->isTuple() || type->isAdt()) || !seen_.try_emplace(type, true).second) continue;
+    if (!type->isAggregate() || !seen_.try_emplace(type, true).second) continue;
     const ir::TypeRef erased = erase_(type);
     const auto [found, isNew] =
         dataTypes_.try_emplace(erased, TypeIndex(static_cast<uint32_t>(module_.tables.types.size())));
@@ -189,6 +203,7 @@ void TypeLowering::define(TypeIndex index, ir::TypeRef erased) {
   bytecode::TypeDef definition;
   definition.name = nameOf(erased, numberOrUnknown);
   definition.isTuple = erased->isTuple();
+  definition.isArray = erased->isArray();
   const std::vector<std::vector<ir::TypeRef>> fields = constructorFields(erased);
   for (uint32_t tag = 0; tag < fields.size(); ++tag) {
     bytecode::Constructor constructor;
@@ -231,6 +246,11 @@ bytecode::ValueType TypeLowering::valueType(ir::TypeRef type,
       break;
     case ir::TypeKind::Ref:
       result.tag = bytecode::ValueType::Tag::Cell;
+      result.content = KindIndex(kind.index);
+      break;
+    case ir::TypeKind::Array:
+      result.tag = bytecode::ValueType::Tag::Array;
+      result.type = typeIndex(type);
       result.content = KindIndex(kind.index);
       break;
     case ir::TypeKind::Var:
@@ -277,8 +297,8 @@ bool TypeLowering::needsView(ir::TypeRef root) {
   while (!work.empty()) {
     const ir::TypeRef type = work.back();
     work.pop_back();
-    if (!(type->isTuple() || type->isAdt()) || !seen.insert(type).second) continue;
-    const bytecode::TypeDef& definition = module_.tables.types[kindOf(type).index];
+    if (!type->isAggregate() || !seen.insert(type).second) continue;
+    const bytecode::TypeDef& definition = module_.tables.types[typeIndex(type).value()];
     const std::vector<std::vector<ir::TypeRef>> fields = constructorFields(type);
     for (size_t tag = 0; tag < fields.size(); ++tag)
       for (size_t f = 0; f < fields[tag].size(); ++f) {
@@ -310,7 +330,7 @@ bytecode::ValueType TypeLowering::entryType(ir::TypeRef root, EntryTypes& types)
   const auto typeOf = [&](ir::TypeRef type) {
     bytecode::ValueType result = valueType(type, [](DimSymbol symbol) { return symbol; });
     for (DimExpr& extent : result.extents) extent = number(extent);
-    if (!(type->isTuple() || type->isAdt()) || !needsView(type)) return result;
+    if (!type->isAggregate() || !needsView(type)) return result;
     const auto [found, isNew] =
         types.views.try_emplace(type, static_cast<uint32_t>(types.entry.views.size()));
     if (isNew) {
@@ -364,6 +384,7 @@ std::string TypeLowering::nameOf(ir::TypeRef type, const DimPrinter& dimText, in
       return type->elements().empty() ? name : fmt::format("{}[{}]", name, list(type->elements()));
     }
     case ir::TypeKind::Ref: return fmt::format("ref({})", nameOf(type->pointee(), dimText, depth + 1));
+    case ir::TypeKind::Array: return fmt::format("Array[{}]", nameOf(type->element(), dimText, depth + 1));
     case ir::TypeKind::Var:
     case ir::TypeKind::Hole: break;
   }

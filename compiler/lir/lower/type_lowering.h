@@ -61,6 +61,7 @@ class TypeLowering {
   };
 
   TypeIndex dataType(ir::TypeRef type);
+  TypeIndex typeIndex(ir::TypeRef type);
   void define(TypeIndex index, ir::TypeRef erased);
   std::vector<std::vector<ir::TypeRef>> constructorFields(ir::TypeRef type);
   bytecode::ValueType valueType(ir::TypeRef type, const std::function<DimSymbol(DimSymbol)>& symbol);

@@ -26,7 +26,8 @@ void check(baton_status* status) {
 }
 
 std::string runChecked(const CompileOutput& program, const std::string& function,
-                       const std::vector<std::string>& inputs, bool interpretKernels) {
+                       const std::vector<std::string>& inputs, bool interpretKernels,
+                       uint64_t* allocations = nullptr) {
   Result<std::vector<std::byte>> bytes = bytecode::writeExecutable(*program.program);
   REQUIRE(bytes.has_value());
   baton_instance* instance = nullptr;
@@ -56,7 +57,12 @@ std::string runChecked(const CompileOutput& program, const std::string& function
     const Owned<baton_value> valueOwner(value, baton_value_release);
     check(baton_call_set_input(call, i, value));
   }
+  baton_memory_statistics before = BATON_MEMORY_STATISTICS_INIT;
+  baton_memory_statistics after = BATON_MEMORY_STATISTICS_INIT;
+  baton_context_memory_statistics(context, &before);
   check(baton_call_run(call));
+  baton_context_memory_statistics(context, &after);
+  if (allocations != nullptr) *allocations = after.allocation_count - before.allocation_count;
   baton_value* result = nullptr;
   check(baton_call_result(call, &result));
   const Owned<baton_value> resultOwner(result, baton_value_release);
@@ -94,6 +100,16 @@ std::string run(const CompileOutput& program, const std::string& function,
   } catch (const Failure& failure) {
     return "error: " + failure.message;
   }
+}
+
+uint64_t allocationsOf(const CompileOutput& program, const std::string& function,
+                       const std::vector<std::string>& inputs) try {
+  uint64_t allocations = 0;
+  runChecked(program, function, inputs, false, &allocations);
+  return allocations;
+} catch (const Failure& failure) {
+  FAIL(failure.message);
+  return 0;
 }
 
 void checkProgram(std::string_view text, const std::vector<std::string>& inputs, const std::string& expected,

@@ -52,6 +52,24 @@ TEST_CASE("equality is of bits, with all NaNs equal", "[value]") {
   CHECK_FALSE(identical(list(3), list(4)));
 }
 
+TEST_CASE("arrays that grow out of one another keep their own elements", "[value]") {
+  const Value empty = Value::array({});
+  const Value one = empty.withPushed(f32(1));
+  const Value two = one.withPushed(f32(2));
+  const Value other = one.withPushed(f32(3));
+  CHECK(empty.elements().empty());
+  CHECK(identical(one, Value::array({f32(1)})));
+  CHECK(identical(two, Value::array({f32(1), f32(2)})));
+  CHECK(identical(other, Value::array({f32(1), f32(3)})));
+  CHECK_FALSE(identical(two, other));
+  CHECK_FALSE(identical(one, two));
+  CHECK_FALSE(identical(one, Value::tuple({f32(1)})));
+  CHECK(two.isArray());
+  Value deep = empty;
+  for (int i = 0; i < 1000000; ++i) deep = Value::array({deep});
+  deep = {};
+}
+
 TEST_CASE("long lists are let go of and compared without recursion", "[value][depth]") {
   Value one = list(1000000);
   Value two = list(1000000);
