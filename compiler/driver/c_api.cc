@@ -75,7 +75,9 @@ bool convert(const baton_compile_options& from, driver::CompileOptions& to, std:
   to.hasNativeCode = (from.flags & BATON_COMPILE_NO_NATIVE_CODE) == 0;
   to.verifyEach = (from.flags & BATON_COMPILE_VERIFY_EACH) != 0;
   to.timePasses = (from.flags & BATON_COMPILE_TIME_PASSES) != 0;
-  if (from.flags >> 4 != 0) {
+  to.printChanged = (from.flags & BATON_COMPILE_PRINT_CHANGED) != 0;
+  to.countPasses = (from.flags & BATON_COMPILE_COUNT_PASSES) != 0;
+  if (from.flags >> 6 != 0) {
     error = "unknown flags";
     return false;
   }
@@ -98,6 +100,7 @@ bool convert(const baton_compile_options& from, driver::CompileOptions& to, std:
                          {static_cast<const std::byte*>(from.params[i].data), from.params[i].size}});
   to.entries = strings(from.entries, from.entry_count);
   for (size_t i = 0; i < from.dim_count; ++i) to.dims.emplace_back(from.dims[i].name, from.dims[i].extent);
+  if (from.passes != nullptr) to.passes = from.passes;
   to.disabledPasses = strings(from.disabled_passes, from.disabled_pass_count);
   to.printBefore = strings(from.print_before, from.print_before_count);
   to.printAfter = strings(from.print_after, from.print_after_count);
@@ -162,6 +165,19 @@ baton_compile_status run(const baton_compile_source* source, const baton_compile
 extern "C" {
 
 const char* baton_compiler_version(void) { return driver::kVersion; }
+
+size_t baton_compiler_pass_count(void) { return driver::passSummaries().size(); }
+
+baton_compile_status baton_compiler_pass_at(size_t index, baton_compiler_pass* pass) {
+  const std::vector<driver::PassSummary> all = driver::passSummaries();
+  if (pass == nullptr || index >= all.size()) return BATON_COMPILE_INVALID_ARGUMENT;
+  const driver::PassSummary& summary = all[index];
+  // Both are literals, which end with a zero.
+  const baton_compiler_pass full = {pass->struct_size, summary.name.data(), summary.summary.data(),
+                                    summary.level};
+  std::memcpy(pass, &full, std::min(pass->struct_size, sizeof(full)));
+  return BATON_COMPILE_OK;
+}
 
 baton_compile_status baton_compile(const baton_compile_source* source, const baton_compile_options* options,
                                    baton_compilation** out) {

@@ -1,5 +1,6 @@
 #include "compiler/driver/compile.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -17,7 +18,7 @@
 #include "compiler/lir/lower/lower.h"
 #include "compiler/lir/pipeline.h"
 #include "compiler/lir/printer.h"
-#include "compiler/passes/pass_manager.h"
+#include "compiler/passes/instruments.h"
 #include "compiler/types/typing.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/printer.h"
@@ -40,7 +41,8 @@ class Compiler {
       out_.program.reset();
       out_.text.clear();
     }
-    if (options_.timePasses) out_.log += timer_.report() + stageTimes_;
+    if (options_.timePasses) out_.log += timer_.report(pipeline_) + stageTimes_;
+    if (options_.countPasses) out_.log += passes::report(counters_);
     return std::move(out_);
   }
 
@@ -52,7 +54,11 @@ class Compiler {
       return usage(fmt::format("optimisation level {}; expected 0 to 3", options_.level));
     if (!options_.hasNativeCode && !options_.isPortable)
       return usage("without native code the kernels must be kept as loop IR (portable)");
-    pipeline_ = passes::pipelineOf(options_.level);
+    if (!options_.passes) {
+      pipeline_ = passes::pipelineOf(options_.level);
+    } else {
+      BATON_TRY_ASSIGN(pipeline_, passes::parsePipeline(*options_.passes));
+    }
     // Passes over low-level form share the name space; each pipeline takes its own.
     std::vector<std::string> own;
     for (const std::string& name : options_.disabledPasses) {
@@ -60,6 +66,12 @@ class Compiler {
       if (!isLir) own.push_back(name);
     }
     BATON_TRY(passes::disablePasses(pipeline_, own));
+    BATON_TRY_ASSIGN(const passes::Property properties, passes::propertiesAfter(pipeline_));
+    const bool isLowered =
+        options_.emit != Emit::Ir && options_.emit != Emit::Types && options_.emit != Emit::Lowered;
+    const passes::Property missing = passes::without(passes::kLoweringNeeds, properties);
+    if (isLowered && missing != passes::Property::None)
+      return usage(fmt::format("passes: lowering needs {}", passes::describeMissing(missing)));
     for (const auto* names : {&options_.printBefore, &options_.printAfter})
       for (const std::string& name : *names)
         if (name != "all" && passes::findPass(name) == nullptr && !isLirPass(name))
@@ -147,11 +159,13 @@ class Compiler {
   }
 
   Result<void> runPasses() {
-    passes::PassContext context{.diagnostics = out_.diagnostics};
-    passes::PassPrinter printer(options_.printBefore, options_.printAfter,
-                                [&](const std::string& heading, const ir::Module& module) {
-                                  out_.log += "// " + heading + "\n" + ir::print(module) + "\n";
-                                });
+    passes::PassContext context{.diagnostics = out_.diagnostics, .counters = &counters_};
+    passes::PassPrinter printer(
+        {options_.printBefore, options_.printAfter, options_.printChanged},
+        [](const ir::Module& module) { return ir::print(module); },
+        [&](const std::string& heading, const std::string& text) {
+          out_.log += fmt::format("// {}\n{}\n", heading, text);
+        });
     passes::PassVerifier verifier([](ir::Module& module) { return ir::verify(module); });
     std::vector<passes::Instrument*> instruments{&printer};
     if (options_.timePasses) instruments.push_back(&timer_);
@@ -235,10 +249,24 @@ class Compiler {
   CompileOutput out_;
   passes::Pipeline pipeline_;
   passes::PassTimer timer_;
+  passes::PassCounters counters_;
   std::string stageTimes_;
 };
 
 }  // namespace
+
+std::vector<PassSummary> passSummaries() {
+  std::vector<PassSummary> list;
+  for (const passes::PassInfo* pass : passes::allPasses())
+    list.push_back({pass->name, pass->summary, pass->level});
+  for (const lir::PassInfo& pass : lir::allPasses()) {
+    // One that runs twice is there twice.
+    const bool isListed = std::any_of(list.begin(), list.end(),
+                                      [&](const PassSummary& each) { return each.name == pass.name; });
+    if (!isListed) list.push_back({pass.name, pass.summary, pass.level});
+  }
+  return list;
+}
 
 Result<CompileOutput> compile(Source source, const CompileOptions& options) {
   return Compiler(std::move(source), options).run();

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,11 +51,14 @@ struct CompileOptions {
   std::vector<Params> params;          ///< values for `param @w`
   std::vector<std::string> entries;    ///< functions to export besides @main, as in ParseOptions
   std::vector<std::pair<std::string, int64_t>> dims;  ///< named extents of entry points to fix
+  std::optional<std::string> passes;                  ///< text of a pipeline; none: that of the level
   std::vector<std::string> disabledPasses;
   std::vector<std::string> printBefore;  ///< passes by name; "all" for every one
   std::vector<std::string> printAfter;
+  bool printChanged = false;  ///< after every pass that changed something
   bool verifyEach = false;
   bool timePasses = false;
+  bool countPasses = false;
   Emit emit = Emit::Executable;
   std::string moduleName;  ///< of the executable's meta; empty: of the source
 };
@@ -64,8 +68,16 @@ struct CompileOutput {
   std::string text;                          ///< the other kinds
   frontend::Diagnostics diagnostics;         ///< warnings, and the errors when it failed
   std::vector<ir::SourceFile> sources;       ///< that the diagnostics' locations refer to
-  std::string log;                           ///< of printBefore, printAfter and timePasses
+  std::string log;  ///< of printBefore and the like, and of timePasses and countPasses
 };
+
+/// A pass that the compiler has: those over the IR first, then those over the low-level form.
+struct PassSummary {
+  std::string_view name;
+  std::string_view summary;
+  int level = 0;
+};
+std::vector<PassSummary> passSummaries();
 
 /// Errors in the program are diagnostics, and the result then has neither program nor
 /// text. An Error is something else: options that make no sense (InvalidArgument), a

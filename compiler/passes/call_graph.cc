@@ -10,7 +10,8 @@ using ir::Atom;
 using ir::GlobalId;
 
 CallGraph::CallGraph(const ir::Module& module)
-    : isRecursive(module.functions.size(), false),
+    : group(module.functions.size(), 0),
+      isRecursive(module.functions.size(), false),
       directCalls(module.functions.size(), 0),
       isValue(module.functions.size(), false) {
   const uint32_t count = static_cast<uint32_t>(module.functions.size());
@@ -42,6 +43,7 @@ CallGraph::CallGraph(const ir::Module& module)
   std::vector<bool> onStack(count, false);
   std::vector<uint32_t> stack;
   uint32_t next = 0;
+  uint32_t groupCount = 0;
   struct Visit {
     uint32_t function;
     size_t edge = 0;
@@ -75,12 +77,14 @@ CallGraph::CallGraph(const ir::Module& module)
       }
       if (low[function] != index[function]) continue;
       const bool isAlone = stack.back() == function;
+      const uint32_t groupId = groupCount++;
       while (true) {
         const uint32_t member = stack.back();
         stack.pop_back();
         onStack[member] = false;
         if (!isAlone) isRecursive[member] = true;
         order.push_back(GlobalId(member));
+        group[member] = groupId;
         if (member == function) break;
       }
     }

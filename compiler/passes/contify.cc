@@ -1,4 +1,4 @@
-#include "compiler/passes/contify.h"
+#include "compiler/passes/registry.h"
 
 #include <utility>
 
@@ -175,8 +175,6 @@ void Contifier::run() {
   rebuild();
 }
 
-}  // namespace
-
 Result<void> contify(ir::Module& module, PassContext&) {
   for (ir::Function& function : module.functions) {
     dropAliases(function);
@@ -185,5 +183,17 @@ Result<void> contify(ir::Module& module, PassContext&) {
   }
   return success();
 }
+
+}  // namespace
+
+constinit const PassInfo kContifyPass{
+    .name = "contify",
+    .summary = "local functions that are only tail-called become joins",
+    .documentation =
+        R"(Makes a join of a local function that is only called, always in tail position; one with a single outside call moves there first, into a block of its own if the call is in mid-block. Functions are settled from the last to the first, so that calls inside of other joins count as tail calls. Self calls make it a loop. Local functions that nobody calls are dropped.
+
+A function that is used as a value stays, and so does one that calls itself in another place than the tail.)",
+    .run = contify,
+};
 
 }  // namespace baton::passes

@@ -1,4 +1,4 @@
-#include "compiler/passes/dead_code.h"
+#include "compiler/passes/registry.h"
 
 #include <unordered_map>
 #include <utility>
@@ -189,12 +189,21 @@ void Sweeper::run() {
   sweep();
 }
 
-}  // namespace
-
 Result<void> dropDeadCode(ir::Module& module, PassContext&) {
   const Effects effects(module);
   for (ir::Function& function : module.functions) Sweeper(module, function, effects).run();
   return success();
 }
+
+}  // namespace
+
+constinit const PassInfo kDeadCodePass{
+    .name = "dead-code",
+    .summary = "drop bindings whose value is not used",
+    .documentation =
+        R"(Marks from results and effects backwards and drops the rest. The variable that gives an extent its value is needed where the extent is. Parameters of joins that only feed themselves go with the arguments. Writes of cells stay, and so do checks; an operation that can fail and is not used goes.)",
+    .level = 1,
+    .run = dropDeadCode,
+};
 
 }  // namespace baton::passes

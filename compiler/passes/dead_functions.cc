@@ -1,4 +1,4 @@
-#include "compiler/passes/dead_functions.h"
+#include "compiler/passes/registry.h"
 
 #include <vector>
 
@@ -34,8 +34,6 @@ void forEachReference(ir::Function& function, const F& onFunction, const C& onCo
     atom(block.result);
   }
 }
-
-}  // namespace
 
 Result<void> dropDeadFunctions(ir::Module& module, PassContext&) {
   std::vector<bool> functionLives(module.functions.size());
@@ -80,5 +78,14 @@ Result<void> dropDeadFunctions(ir::Module& module, PassContext&) {
   }
   return success();
 }
+
+}  // namespace
+
+constinit const PassInfo kDeadFunctionsPass{
+    .name = "dead-functions",
+    .summary = "drop functions that no entry point reaches",
+    .documentation = R"(Keeps what exported functions reach, and the constants that those use.)",
+    .run = dropDeadFunctions,
+};
 
 }  // namespace baton::passes

@@ -3,7 +3,7 @@
 // made; it tests the first value that the first row needs, once, and each outcome is a
 // node with the rows that agree with it. A row without tests is a leaf.
 
-#include "compiler/passes/flatten_matches.h"
+#include "compiler/passes/registry.h"
 
 #include <algorithm>
 #include <map>
@@ -334,15 +334,15 @@ Replacement Tree::build(bool isTail) {
         append(function_, root, resultInfo(), ir::Match{match_.scrutinee, false, {}}, binding_.location);
     function_.block(root).result = var;
   }
-  size_t nodeCount = 0;
+  const uint64_t maxNodes = context_.option("max-nodes");
+  uint64_t nodeCount = 0;
   while (!work_.empty()) {
     Node node = std::move(work_.back());
     work_.pop_back();
-    if (++nodeCount > context_.limits.maxMatchNodes) {
+    if (++nodeCount > maxNodes) {
       context_.diagnostics.error(
           binding_.location,
-          fmt::format("the patterns of this match need more than {} tests; split it in two",
-                      context_.limits.maxMatchNodes));
+          fmt::format("the patterns of this match need more than {} tests; split it in two", maxNodes));
       return {};
     }
     process(std::move(node));
@@ -440,8 +440,6 @@ void flatten(ir::Module& module, ir::Function& function, PassContext& context) {
   substitution.apply(function);
 }
 
-}  // namespace
-
 Result<void> flattenMatches(ir::Module& module, PassContext& context) {
   for (ir::Function& function : module.functions) {
     flatten(module, function, context);
@@ -449,5 +447,23 @@ Result<void> flattenMatches(ir::Module& module, PassContext& context) {
   }
   return success();
 }
+
+constexpr PassOption kFlattenMatchesOptions[] = {
+    {"max-nodes", 100000, "nodes of the decision trees of one match; a match that needs more is refused"},
+};
+
+}  // namespace
+
+constinit const PassInfo kFlattenMatchesPass{
+    .name = "flatten-matches",
+    .summary = "nested patterns to decision trees of flat matches",
+    .documentation =
+        R"(Compiles nested patterns to decision trees (Maranget 2008): a node holds the clauses that may still apply as rows of outstanding tests, tests the first value that the first row needs, once, and splits, so a tag is looked at once on any path. Tuples are opened with projections. A clause that several leaves lead to becomes a join whose parameters are its variables.
+
+A match that says it is complete and is not is refused with the missing constructors; `match?` stays incomplete exactly where it can fail. Clauses are tried in the order of the text.)",
+    .establishes = Property::FlatMatches,
+    .options = kFlattenMatchesOptions,
+    .run = flattenMatches,
+};
 
 }  // namespace baton::passes

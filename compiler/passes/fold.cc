@@ -53,7 +53,7 @@ ir::ConstantId ConstantPool::add(ir::Constant constant) {
 
 std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::Function& function,
                                                   const ir::Binding& binding, ConstantPool& pool,
-                                                  const PassLimits& limits) {
+                                                  size_t maxBytes) {
   const auto& call = std::get<ir::CallOp>(binding.rhs);
   const ir::VarInfo& info = function.var(binding.var);
   if (!canFail(module, function, binding))
@@ -71,7 +71,7 @@ std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::
   }
   if (!binding.obligations.empty() || hasSymbols(call.attrs)) return std::nullopt;
   // The size of the results, before they are made.
-  const size_t limit = std::max(inputBytes, limits.maxFoldedBytes);
+  const size_t limit = std::max(inputBytes, maxBytes);
   std::vector<ir::TypeRef> types;
   if (info.type->isTuple())
     types.assign(info.type->elements().begin(), info.type->elements().end());

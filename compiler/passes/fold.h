@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
-#include "compiler/passes/pass.h"
 
 namespace baton::passes {
 
@@ -23,10 +22,10 @@ class ConstantPool {
 };
 
 /// The results of a call whose operands are constants or whose elements are known; nothing
-/// when something is not known, when it would fail, or when the results are too large to
-/// store. `binding.rhs` is a CallOp.
+/// when something is not known, when it would fail, or when the results are larger than both
+/// the operands and `maxBytes`. `binding.rhs` is a CallOp.
 std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::Function& function,
                                                   const ir::Binding& binding, ConstantPool& pool,
-                                                  const PassLimits& limits);
+                                                  size_t maxBytes);
 
 }  // namespace baton::passes

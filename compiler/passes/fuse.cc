@@ -1,4 +1,4 @@
-#include "compiler/passes/fuse.h"
+#include "compiler/passes/registry.h"
 
 #include <algorithm>
 #include <map>
@@ -292,15 +292,41 @@ bool Fuser::tryBlock(BlockId blockId, const std::vector<FusionGroup>& groups,
   return true;
 }
 
-}  // namespace
-
 Result<void> fuse(ir::Module& module, PassContext& context) {
   FunctionNames names(module);
   const uint32_t count = static_cast<uint32_t>(module.functions.size());
   for (uint32_t i = 0; i < count; ++i)
     if (module.functions[i].attrs.find("Primitive") == nullptr)
-      Fuser(module, GlobalId(i), names, context.limits.maxGroupOps).run();
+      Fuser(module, GlobalId(i), names, context.option("max-operators")).run();
   return success();
 }
+
+constexpr PassOption kFuseOptions[] = {
+    {"max-operators", 256, "operators of one group"},
+};
+
+}  // namespace
+
+constinit const PassInfo kFusePass{
+    .name = "fuse",
+    .summary = "chains of operators become one kernel each",
+    .documentation =
+        R"(Makes one kernel of a chain of operators: a function with attribute `Primitive`, one block, whose types are in symbols of its own. Bindings of a block are looked at from the last to the first; each joins the group that uses it if it can. A group stands where its last member stood.
+
+* Elementwise, broadcasting and injective operators join any consumer but a matrix product. One that is dear (`exp`, a division) does not join where its elements would be computed more often than there are of them; what is computed once per row is not.
+* A reduction joins elementwise operators of its shape, or a group that it is broadcast back into along rows (as in a layer norm), together with other reductions of such rows.
+* A matrix product joins elementwise operators of its shape, as their epilogue. Its operands are read from memory.
+* A value that is also used elsewhere becomes a further result, if it has the shape of the group and everything outside that uses it comes later.
+* `split` and its projections go together.
+* Operators without a kernel (`ops/direct.h`: scalar arithmetic, views, shape arithmetic) and operators that find out an extent stay outside; scalars that they compute are scalar parameters.
+* Checks stay where they were, before the group, and are repeated inside as facts.
+
+The bits are those of the operators one by one.)",
+    .level = 2,
+    .requires_ = Property::FlatMatches | Property::Joins | Property::Lifted,
+    .establishes = Property::Fused,
+    .options = kFuseOptions,
+    .run = fuse,
+};
 
 }  // namespace baton::passes

@@ -10,6 +10,7 @@
 #include "compiler/passes/call_graph.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
+#include "compiler/passes/registry.h"
 #include "compiler/passes/tail_blocks.h"
 
 namespace baton::passes {
@@ -37,7 +38,12 @@ bool definesJoin(const ir::Block& block) {
 /// is copied once, however long the chain of callers is.
 class Inliner {
  public:
-  Inliner(ir::Module& module, const PassLimits& limits) : module_(module), limits_(limits), graph_(module) {
+  Inliner(ir::Module& module, PassContext& context)
+      : module_(module),
+        context_(context),
+        maxBindings_(context.option("max-bindings")),
+        maxGrowth_(context.option("max-growth")),
+        graph_(module) {
     for (const ir::Function& function : module.functions) sizes_.push_back(bindingCount(function));
   }
 
@@ -65,13 +71,15 @@ class Inliner {
   }
   bool isWanted(GlobalId callee) const {
     if (graph_.isRecursive[callee.value()]) return false;
-    return sizes_[callee.value()] <= limits_.maxInlineBindings || hasOneCall(callee);
+    return sizes_[callee.value()] <= maxBindings_ || hasOneCall(callee);
   }
   void inlineInto(GlobalId id);
   void inlineInBlock(GlobalId id, BlockId block);
 
   ir::Module& module_;
-  const PassLimits& limits_;
+  PassContext& context_;
+  size_t maxBindings_;
+  size_t maxGrowth_;
   CallGraph graph_;
   std::vector<size_t> sizes_;  // by function; of its own bindings alone until it is looked at
   std::vector<GlobalId> left_;
@@ -112,12 +120,13 @@ void Inliner::inlineInBlock(GlobalId id, BlockId blockId) {
     }
     const GlobalId callee = call->callee;
     const bool isSettled = !hasOneCall(callee);
-    if (growth_ + sizes_[callee.value()] > limits_.maxInlineGrowth) {
+    if (growth_ + sizes_[callee.value()] > maxGrowth_) {
       if (!isSettled) left_.push_back(callee);
       done.push_back(std::move(binding));
       continue;
     }
     growth_ += sizes_[callee.value()];
+    context_.count("calls put in line");
     if (!binding.obligations.empty()) {
       const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
       done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
@@ -213,9 +222,28 @@ BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
   return body;
 }
 
+namespace {
+
 Result<void> inlineCalls(ir::Module& module, PassContext& context) {
-  Inliner(module, context.limits).run();
+  Inliner(module, context).run();
   return success();
 }
+
+constexpr PassOption kInlineOptions[] = {
+    {"max-bindings", 24, "bindings of a function that is put in line wherever it is called"},
+    {"max-growth", 4000, "bindings that this may add to one function"},
+};
+
+}  // namespace
+
+constinit const PassInfo kInlinePass{
+    .name = "inline",
+    .summary = "calls of small functions become their bodies",
+    .documentation =
+        R"(Puts callees with few bindings, and those with one caller, in line, callees first; a function with one caller is looked at in its caller, so that a chain of them is copied once. Extents of the callee become those of the arguments, its other symbols are new for each copy; the checks of the call become a check of its own before the body. Recursive functions stay calls.)",
+    .level = 1,
+    .options = kInlineOptions,
+    .run = inlineCalls,
+};
 
 }  // namespace baton::passes

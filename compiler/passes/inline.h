@@ -1,14 +1,11 @@
-// Inlining: calls of small functions, and of functions with one caller, become their bodies.
+// Copies of function bodies in the place of calls.
 #pragma once
 
-#include "compiler/passes/pass.h"
+#include <vector>
+
+#include "compiler/ir/ir.h"
 
 namespace baton::passes {
-
-/// Recursive functions are not inlined. Extents of the callee become those of the
-/// arguments; its other symbols are new for each copy. Obligations of the call become a
-/// check before the body.
-Result<void> inlineCalls(ir::Module& module, PassContext& context);
 
 /// Makes a copy of a callee's body in the caller. `prologue` gets the bindings that go
 /// before it: parameters as aliases of the arguments.

@@ -4,9 +4,9 @@
 #include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
-#include "compiler/passes/contify.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
+#include "compiler/passes/registry.h"
 #include "compiler/passes/tail_blocks.h"
 
 namespace baton::passes {
@@ -157,8 +157,6 @@ void LoopMaker::run() {
   function_.body = body;
 }
 
-}  // namespace
-
 Result<void> makeLoops(ir::Module& module, PassContext&) {
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     ir::Function& function = module.functions[i];
@@ -168,5 +166,16 @@ Result<void> makeLoops(ir::Module& module, PassContext&) {
   }
   return success();
 }
+
+}  // namespace
+
+constinit const PassInfo kMakeLoopsPass{
+    .name = "make-loops",
+    .summary = "self tail calls become loops",
+    .documentation =
+        R"(Turns self tail calls of module functions into a loop join. Parameters that every such call passes on unchanged stay outside of the loop, and so do extents that every call keeps; the loop's parameters keep the body's symbols, and the function gets new ones where they may change.)",
+    .establishes = Property::Joins,
+    .run = makeLoops,
+};
 
 }  // namespace baton::passes

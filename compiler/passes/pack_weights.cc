@@ -1,5 +1,6 @@
-#include "compiler/passes/pack_weights.h"
+#include "compiler/passes/registry.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -10,12 +11,8 @@
 namespace baton::passes {
 namespace {
 
-/// Narrower weights would be mostly filling.
-constexpr int64_t kMinRows = 16;
-
-}  // namespace
-
-Result<void> packWeights(ir::Module& module, PassContext&) {
+Result<void> packWeights(ir::Module& module, PassContext& context) {
+  const auto minRows = static_cast<int64_t>(std::min<uint64_t>(context.option("min-rows"), INT64_MAX));
   const ops::OpDef* packedOp = ops::OpRegistry::instance().find("nn.dense_packed");
   BATON_CHECK(packedOp != nullptr);
   std::map<ir::ConstantId, ir::ConstantId> packed;
@@ -26,7 +23,7 @@ Result<void> packWeights(ir::Module& module, PassContext&) {
         if (call == nullptr || call->op->name != "nn.dense" || !call->args[1].isConstant()) continue;
         const ir::ConstantId weight = call->args[1].constant();
         const ir::Constant& constant = module.constant(weight);
-        if (constant.isExternal() || constant.shape[0] < kMinRows) continue;
+        if (constant.isExternal() || constant.shape[0] < minRows) continue;
         const int64_t rows = constant.shape[0];
         auto at = packed.find(weight);
         if (at == packed.end()) {
@@ -39,9 +36,26 @@ Result<void> packWeights(ir::Module& module, PassContext&) {
         ir::Attrs attrs;
         attrs.set("units", rows);
         if (const ir::AttrValue* type = call->attrs.find("out_dtype")) attrs.set("out_dtype", *type);
+        context.count("products with packed weights");
         *call = ir::CallOp{packedOp, std::move(attrs), {call->args[0], at->second}};
       }
   return success();
 }
+
+constexpr PassOption kPackWeightsOptions[] = {
+    {"min-rows", 16, "rows of a weight that is packed; narrower ones would be mostly filling"},
+};
+
+}  // namespace
+
+constinit const PassInfo kPackWeightsPass{
+    .name = "pack-weights",
+    .summary = "constant weights of matrix products in panels",
+    .documentation =
+        R"(Rewrites `nn.dense` with a constant weight to `nn.dense_packed`, whose weight is stored in panels of 64 rows. A weight that several products use is packed once; one that is not bound to a file, and one with few rows, stays as it is.)",
+    .level = 2,
+    .options = kPackWeightsOptions,
+    .run = packWeights,
+};
 
 }  // namespace baton::passes

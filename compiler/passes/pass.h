@@ -1,12 +1,13 @@
 // What a pass is: a plain function over a module, and the record by which the pass
-// manager, `vm-opt` and the documentation know it.
+// manager, the commands and the documentation know it.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "base/error.h"
 #include "compiler/frontend/diagnostic.h"
@@ -35,27 +36,44 @@ constexpr Property without(Property a, Property b) {
 }
 constexpr bool includes(Property all, Property some) { return (all & some) == some; }
 
-/// Sizes at which passes stop. They bound work and growth, never meaning.
-struct PassLimits {
-  /// Nodes of the decision trees of one match.
-  size_t maxMatchNodes = 100000;
-  /// Bindings of a function that is inlined wherever it is called.
-  size_t maxInlineBindings = 24;
-  /// Bindings that inlining may add to one function.
-  size_t maxInlineGrowth = 4000;
-  /// Copies of functions for known arguments, in all.
-  size_t maxCallCopies = 256;
-  /// Bytes of the results of a folded operator, when its operands have fewer.
-  size_t maxFoldedBytes = 4096;
-  /// Evaluation steps for one folded call.
-  uint64_t maxFoldSteps = 100000;
-  /// Operators of one fused group.
-  size_t maxGroupOps = 256;
+/// How messages and the documentation call a property.
+struct PropertyName {
+  Property property;
+  std::string_view name;  ///< "flat matches"
+  std::string_view meaning;
+};
+std::span<const PropertyName> propertyNames();
+/// "flat matches, joins".
+std::string describe(Property properties);
+
+/// What lowering to the low-level form starts from.
+inline constexpr Property kLoweringNeeds = Property::FlatMatches | Property::Joins | Property::Lifted;
+
+/// A number that a pass takes: `inline{max-bindings=24}` in the text of a pipeline. Options
+/// bound work and growth; they never change what a program means.
+struct PassOption {
+  std::string_view name;  ///< "max-bindings"
+  uint64_t defaultValue = 0;
+  std::string_view
+      documentation;  ///< a phrase: "bindings of a function that is put in line wherever it is called"
 };
 
+struct PassInfo;
+
+/// What passes did, by pass and event, over a whole run.
+using PassCounters = std::map<std::pair<std::string_view, std::string_view>, uint64_t>;
+
+/// What a pass gets besides the module.
 struct PassContext {
-  PassLimits limits;
   frontend::Diagnostics& diagnostics;
+  PassCounters* counters = nullptr;        ///< null: nobody counts
+  const PassInfo* pass = nullptr;          ///< that runs; set by runPass
+  std::span<const uint64_t> options = {};  ///< of that pass, in the order of its record
+
+  /// The value of an option of the pass that runs.
+  uint64_t option(std::string_view name) const;
+  /// Notes that something was done, for those who look on: "calls put in line".
+  void count(std::string_view event, uint64_t times = 1);
 };
 
 /// Changes the module and leaves it well typed. What is wrong with the user's program goes
@@ -65,13 +83,16 @@ using PassFunction = Result<void> (*)(ir::Module&, PassContext&);
 /// Level of a pass that lowers and is not optional.
 inline constexpr int kMandatory = 0;
 
+/// The record of a pass. It stands beside the pass; passes.def lists them all.
 struct PassInfo {
-  std::string_view name;  ///< "flatten-matches"
-  std::string_view summary;
-  int level = kMandatory;  ///< lowest -O level that runs it
+  std::string_view name;           ///< "flatten-matches"
+  std::string_view summary;        ///< a phrase, for lists
+  std::string_view documentation;  ///< paragraphs for docs/passes.md: what it does and what it does not do
+  int level = kMandatory;          ///< lowest -O level that runs it
   Property requires_ = Property::None;
   Property establishes = Property::None;
   Property preserves = Property::All;
+  std::span<const PassOption> options = {};
   PassFunction run = nullptr;
   bool isMandatory() const { return level == kMandatory; }
 };

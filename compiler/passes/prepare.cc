@@ -1,6 +1,8 @@
-#include "compiler/passes/prepare.h"
+#include "compiler/passes/registry.h"
 
 namespace baton::passes {
+
+namespace {
 
 Result<void> prepare(ir::Module& module, PassContext&) {
   for (ir::Function& function : module.functions) {
@@ -11,5 +13,14 @@ Result<void> prepare(ir::Module& module, PassContext&) {
   }
   return success();
 }
+
+}  // namespace
+
+constinit const PassInfo kPreparePass{
+    .name = "prepare",
+    .summary = "drop what dumps of other compilers say about kernels",
+    .documentation = R"(Drops the attribute `Primitive` that dumps of other compilers carry.)",
+    .run = prepare,
+};
 
 }  // namespace baton::passes

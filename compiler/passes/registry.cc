@@ -1,106 +1,59 @@
-// The table of passes and what each -O level runs.
+#include "compiler/passes/registry.h"
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
-#include "compiler/passes/contify.h"
-#include "compiler/passes/dead_code.h"
-#include "compiler/passes/dead_functions.h"
-#include "compiler/passes/flatten_matches.h"
-#include "compiler/passes/fuse.h"
-#include "compiler/passes/inline.h"
-#include "compiler/passes/lift_lambdas.h"
-#include "compiler/passes/pack_weights.h"
-#include "compiler/passes/pass_manager.h"
-#include "compiler/passes/prepare.h"
-#include "compiler/passes/simplify.h"
-#include "compiler/passes/specialise_calls.h"
 
 namespace baton::passes {
-namespace {
 
-constexpr std::array kPasses = {
-    // Mandatory.
-    PassInfo{
-        .name = "prepare", .summary = "drop what dumps of other compilers say about kernels", .run = prepare},
-    PassInfo{.name = "dead-functions",
-             .summary = "drop functions that no entry point reaches",
-             .run = dropDeadFunctions},
-    PassInfo{.name = "flatten-matches",
-             .summary = "nested patterns to decision trees of flat matches",
-             .establishes = Property::FlatMatches,
-             .run = flattenMatches},
-    PassInfo{.name = "contify",
-             .summary = "local functions that are only tail-called become joins",
-             .run = contify},
-    PassInfo{.name = "lift-lambdas",
-             .summary = "local functions that are only called become functions of the module",
-             .establishes = Property::Lifted,
-             .run = liftLambdas},
-    PassInfo{.name = "make-loops",
-             .summary = "self tail calls become loops",
-             .establishes = Property::Joins,
-             .run = makeLoops},
-    // From -O1.
-    PassInfo{.name = "dead-code",
-             .summary = "drop bindings whose value is not used",
-             .level = 1,
-             .run = dropDeadCode},
-    PassInfo{.name = "fold-constants",
-             .summary = "propagate, and run operators on constants",
-             .level = 1,
-             .run = foldConstants},
-    PassInfo{.name = "inline",
-             .summary = "calls of small functions become their bodies",
-             .level = 1,
-             .run = inlineCalls},
-    PassInfo{.name = "propagate",
-             .summary = "aliases, known tuples, constructors and conditions",
-             .level = 1,
-             .run = propagate},
-    // From -O2.
-    PassInfo{.name = "eliminate-common",
-             .summary = "propagate, and share operators with the same operands",
-             .level = 2,
-             .run = eliminateCommon},
-    PassInfo{.name = "fuse",
-             .summary = "chains of operators become one kernel each",
-             .level = 2,
-             .requires_ = Property::FlatMatches | Property::Joins | Property::Lifted,
-             .establishes = Property::Fused,
-             .run = fuse},
-    PassInfo{.name = "pack-weights",
-             .summary = "constant weights of matrix products in panels",
-             .level = 2,
-             .run = packWeights},
-    // From -O3.
-    PassInfo{.name = "specialise-calls",
-             .summary = "copies of functions for known functions and weights as arguments",
-             .level = 3,
-             .run = specialiseCalls},
-};
+std::span<const PassInfo* const> allPasses() {
+  static constexpr const PassInfo* kPasses[] = {
+#define BATON_PASS(record) &record,
+#include "compiler/passes/passes.def"
+#undef BATON_PASS
+  };
+  return kPasses;
+}
 
-constexpr std::string_view kOrder[] = {
-    "prepare", "dead-functions", "flatten-matches",
-    // What is known early decides which functions are known where they are passed.
-    "propagate", "inline", "propagate", "specialise-calls", "dead-functions", "contify", "lift-lambdas",
-    "make-loops",
-    // Loops are no recursion any more, so functions that have them can be inlined.
-    "propagate", "inline", "fold-constants", "dead-code", "eliminate-common", "dead-code", "pack-weights",
-    "fuse", "dead-functions"};
+const PassInfo* findPass(std::string_view name) {
+  for (const PassInfo* pass : allPasses())
+    if (pass->name == name) return pass;
+  return nullptr;
+}
 
-}  // namespace
+std::span<const PropertyName> propertyNames() {
+  static constexpr std::array kNames = {
+      PropertyName{
+          Property::FlatMatches, "flat matches",
+          "every clause of a match is a constructor over variables and wildcards, or one last wildcard"},
+      PropertyName{Property::Joins, "joins",
+                   "local functions that are only tail-called are joins, and self tail calls are loops"},
+      PropertyName{Property::Lifted, "lifted functions", "a local function that is left is used as a value"},
+      PropertyName{Property::Fused, "fusion groups",
+                   "operators that make one kernel are a function with the attribute `Primitive`"},
+  };
+  return kNames;
+}
 
-std::span<const PassInfo> allPasses() { return kPasses; }
+std::string describe(Property properties) {
+  std::string text;
+  for (const PropertyName& each : propertyNames())
+    if (includes(properties, each.property)) text += fmt::format("{}{}", text.empty() ? "" : ", ", each.name);
+  return text;
+}
 
-Pipeline pipelineOf(int level) {
-  Pipeline pipeline;
-  for (std::string_view name : kOrder) {
-    const PassInfo* pass = findPass(name);
-    BATON_CHECK(pass != nullptr);
-    if (pass->level <= level && (pipeline.empty() || pipeline.back() != pass)) pipeline.push_back(pass);
-  }
-  return pipeline;
+uint64_t PassContext::option(std::string_view name) const {
+  BATON_CHECK(pass != nullptr && options.size() == pass->options.size());
+  for (size_t i = 0; i < pass->options.size(); ++i)
+    if (pass->options[i].name == name) return options[i];
+  BATON_CHECK(!"an option that the record of the pass does not have");
+  return 0;
+}
+
+void PassContext::count(std::string_view event, uint64_t times) {
+  if (counters != nullptr && times != 0) (*counters)[{pass == nullptr ? "" : pass->name, event}] += times;
 }
 
 }  // namespace baton::passes

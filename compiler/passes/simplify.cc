@@ -1,4 +1,4 @@
-#include "compiler/passes/simplify.h"
+#include "compiler/passes/registry.h"
 
 #include <algorithm>
 #include <iterator>
@@ -25,6 +25,7 @@ using ir::VarId;
 
 struct Features {
   bool folds = false;
+  size_t maxFoldedBytes = 0;
   bool sharesCommon = false;
 };
 
@@ -99,6 +100,8 @@ class Simplifier {
   void dropKnownObligations(ir::Binding& binding);
   bool share(ir::Binding& binding);
   const Known* known(const Atom& atom) const;
+  /// The value of a constant condition.
+  std::optional<bool> boolOf(const Atom& atom) const;
   void learn(VarId var, Known known);
 
   ir::Module& module_;
@@ -208,6 +211,13 @@ void Simplifier::splice(ir::Binding binding, BlockId id) {
   inner.bindings.clear();
 }
 
+std::optional<bool> Simplifier::boolOf(const Atom& atom) const {
+  if (!atom.isConstant()) return std::nullopt;
+  const ir::Constant& constant = module_.constant(atom.constant());
+  if (constant.dtype != DType::Bool || !constant.shape.empty() || constant.isExternal()) return std::nullopt;
+  return constant.bytes.at(0) != std::byte{0};
+}
+
 void Simplifier::alias(ir::Binding binding) {
   const Atom atom = std::get<ir::AtomRhs>(binding.rhs).atom;
   if (binding.obligations.empty() && aliases_.unify(binding.var, atom)) {
@@ -219,6 +229,9 @@ void Simplifier::alias(ir::Binding binding) {
     return;
   }
   if (const Known* same = known(atom)) learn(binding.var, Known(*same));
+  // Typing may know a condition as an expression over extents, which the constant does not say.
+  if (const std::optional<bool> condition = boolOf(atom))
+    learn(binding.var, {.kind = Known::Kind::Bool, .value = *condition});
   emit(std::move(binding));
 }
 
@@ -259,17 +272,19 @@ bool Simplifier::share(ir::Binding& binding) {
 void Simplifier::visitOperator(ir::Binding binding) {
   if (features_.folds) {
     if (std::optional<std::vector<Atom>> folded =
-            foldOperator(module_, function_, binding, pool_, context_.limits)) {
+            foldOperator(module_, function_, binding, pool_, features_.maxFoldedBytes)) {
       if (function_.var(binding.var).type->isTuple())
         binding.rhs = ir::MakeTuple{std::move(*folded)};
       else
         binding.rhs = ir::AtomRhs{folded->front()};
       binding.obligations.clear();
+      context_.count("operators folded");
       frames_.back().pending.push_back(std::move(binding));
       return;
     }
   }
   if (features_.sharesCommon && share(binding)) {
+    context_.count("operators shared");
     frames_.back().pending.push_back(std::move(binding));
     return;
   }
@@ -278,11 +293,8 @@ void Simplifier::visitOperator(ir::Binding binding) {
 
 void Simplifier::visitIf(ir::Binding binding) {
   const auto branch = std::get<ir::If>(binding.rhs);
-  std::optional<bool> condition;
-  if (branch.condition.isConstant())
-    condition = module_.constant(branch.condition.constant()).bytes.at(0) != std::byte{0};
-  else if (const Known* fact = known(branch.condition))
-    condition = fact->value;
+  std::optional<bool> condition = boolOf(branch.condition);
+  if (const Known* fact = known(branch.condition)) condition = fact->value;
   if (condition) {
     splice(std::move(binding), *condition ? branch.thenBlock : branch.elseBlock);
     return;
@@ -451,16 +463,50 @@ Result<void> runAll(ir::Module& module, PassContext& context, Features features)
   return success();
 }
 
-}  // namespace
-
 Result<void> propagate(ir::Module& module, PassContext& context) { return runAll(module, context, {}); }
 
 Result<void> foldConstants(ir::Module& module, PassContext& context) {
-  return runAll(module, context, {.folds = true});
+  return runAll(module, context, {.folds = true, .maxFoldedBytes = context.option("max-bytes")});
 }
 
 Result<void> eliminateCommon(ir::Module& module, PassContext& context) {
   return runAll(module, context, {.sharesCommon = true});
 }
+
+constexpr PassOption kFoldConstantsOptions[] = {
+    {"max-bytes", 4096, "bytes of the results of an operator whose operands have fewer"},
+};
+
+}  // namespace
+
+constinit const PassInfo kPropagatePass{
+    .name = "propagate",
+    .summary = "aliases, known tuples, constructors and conditions",
+    .documentation =
+        R"(Walks a function once in program order and replaces aliases, fields of known tuples, clauses of known constructors (made above, or looked at by an enclosing match), branches of known conditions; puts joins with one jump and blocks without joins in line; calls functions of the module directly where they are called as values; drops obligations that hold for certain.
+
+Two names for one value may differ in the symbols of their types: if a symbol gets its value from the alias alone, it becomes what the original says, everywhere; otherwise the alias stays.)",
+    .level = 1,
+    .run = propagate,
+};
+
+constinit const PassInfo kFoldConstantsPass{
+    .name = "fold-constants",
+    .summary = "propagate, and run operators on constants",
+    .documentation =
+        R"(Is propagate, and runs operators on constants with their reference versions, and takes results whose elements typing knows as numbers. An operation that fails stays where it is, and a result that is larger than its operands is stored only if it is small.)",
+    .level = 1,
+    .options = kFoldConstantsOptions,
+    .run = foldConstants,
+};
+
+constinit const PassInfo kEliminateCommonPass{
+    .name = "eliminate-common",
+    .summary = "propagate, and share operators with the same operands",
+    .documentation =
+        R"(Is propagate, and shares operators with the same operands, attributes and checks, where the first is in scope. Operators read no cells, so writes in between do not matter; what is computed in one branch is not shared with the other.)",
+    .level = 2,
+    .run = eliminateCommon,
+};
 
 }  // namespace baton::passes

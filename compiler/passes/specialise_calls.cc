@@ -1,4 +1,4 @@
-#include "compiler/passes/specialise_calls.h"
+#include "compiler/passes/registry.h"
 
 #include <algorithm>
 #include <map>
@@ -147,8 +147,12 @@ WeightParams::WeightParams(const ir::Module& module) {
 
 class CallSpecialiser {
  public:
-  CallSpecialiser(ir::Module& module, const PassLimits& limits)
-      : module_(module), limits_(limits), names_(module), weights_(module) {}
+  CallSpecialiser(ir::Module& module, PassContext& context)
+      : module_(module),
+        context_(context),
+        maxCopies_(context.option("max-copies")),
+        names_(module),
+        weights_(module) {}
   void run();
 
  private:
@@ -166,7 +170,8 @@ class CallSpecialiser {
   }
 
   ir::Module& module_;
-  const PassLimits& limits_;
+  PassContext& context_;
+  size_t maxCopies_;
   FunctionNames names_;
   WeightParams weights_;
   std::map<Key, GlobalId> copies_;
@@ -217,7 +222,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
                                                  const Closures& closures) {
   const Key key{call.callee.value(), known};
   if (auto at = copies_.find(key); at != copies_.end()) return at->second;
-  if (copies_.size() >= limits_.maxCallCopies) return std::nullopt;
+  if (copies_.size() >= maxCopies_) return std::nullopt;
 
   const ir::Function& from = module_.function(caller);
   const ir::Function& callee = module_.function(call.callee);
@@ -314,6 +319,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
   weights_.copy(weightFlags);
   module_.functions.push_back(std::move(copy));
   copies_.emplace(key, id);
+  context_.count("copies of functions");
   work_.push_back(id);
   return id;
 }
@@ -360,11 +366,25 @@ void CallSpecialiser::run() {
   }
 }
 
-}  // namespace
-
 Result<void> specialiseCalls(ir::Module& module, PassContext& context) {
-  CallSpecialiser(module, context.limits).run();
+  CallSpecialiser(module, context).run();
   return success();
 }
+
+constexpr PassOption kSpecialiseCallsOptions[] = {
+    {"max-copies", 256, "copies of functions, in all"},
+};
+
+}  // namespace
+
+constinit const PassInfo kSpecialiseCallsPass{
+    .name = "specialise-calls",
+    .summary = "copies of functions for known functions and weights as arguments",
+    .documentation =
+        R"(Copies a function for what is known of a call's arguments: functions (of the module, or local ones, which move into the copy with their captures as parameters) and constants that reach a weight operand. Calls that are alike share a copy, so the recursive call inside `map` is of the copy itself. A local function is not built into a copy that it is built into already, with another copy of itself inside: functions that pass themselves ever larger functions (continuations) stay calls of closures from there on. The functions of the prelude become direct code this way, and weights are built in through any depth of calls.)",
+    .level = 3,
+    .options = kSpecialiseCallsOptions,
+    .run = specialiseCalls,
+};
 
 }  // namespace baton::passes

@@ -46,6 +46,8 @@ enum {
   BATON_COMPILE_NO_NATIVE_CODE = 2, /**< only as loop IR; needs PORTABLE */
   BATON_COMPILE_VERIFY_EACH = 4,    /**< check the IR after every pass */
   BATON_COMPILE_TIME_PASSES = 8,    /**< times in the log */
+  BATON_COMPILE_PRINT_CHANGED = 16, /**< in the log, the IR after every pass that changed it */
+  BATON_COMPILE_COUNT_PASSES = 32,  /**< in the log, what the passes did */
 };
 
 /** Program text. Diagnostics use the name. */
@@ -91,6 +93,7 @@ typedef struct baton_compile_options {
   size_t print_before_count;
   const char* const* print_after;
   size_t print_after_count;
+  const char* passes; /**< text of a pipeline (docs/passes.md); NULL: that of the level */
 } baton_compile_options;
 
 #define BATON_COMPILE_OPTIONS_INIT \
@@ -112,7 +115,8 @@ typedef struct baton_compile_options {
    NULL,                           \
    0,                              \
    NULL,                           \
-   0}
+   0,                              \
+   NULL}
 
 typedef enum baton_compile_severity {
   BATON_COMPILE_SEVERITY_ERROR = 0,
@@ -143,6 +147,19 @@ BATON_COMPILER_API const char* baton_compiler_version(void);
 BATON_COMPILER_API baton_compile_status baton_compile(const baton_compile_source* source,
                                                       const baton_compile_options* options,
                                                       baton_compilation** out);
+
+/** A pass of the compiler. */
+typedef struct baton_compiler_pass {
+  size_t struct_size; /**< set by the caller */
+  const char* name;
+  const char* summary;
+  int32_t level; /**< lowest optimisation level that runs it; 0: it always runs */
+} baton_compiler_pass;
+
+/** The passes that pipelines are made of, then those over the low-level form. */
+BATON_COMPILER_API size_t baton_compiler_pass_count(void);
+/** Fills what struct_size covers. INVALID_ARGUMENT when there is no such pass. */
+BATON_COMPILER_API baton_compile_status baton_compiler_pass_at(size_t index, baton_compiler_pass* pass);
 
 /** NULL is nothing. */
 BATON_COMPILER_API void baton_compilation_release(baton_compilation* compilation);

@@ -7,7 +7,8 @@ any text, and a line of its own for any lines. The blocks of a page run in order
 Commands of `tools/dev` build the project and are only looked up.
 
 Blocks of `relay`, `c` and `cpp` begin with a comment that names a file, to which they are written; those
-of `relay` must compile without a message. `c++` and `cc` are the project's compilers; a page that needs
+of `relay` must compile without a message. A block whose first comment names a file of the sources, with its
+folder, shows parts of it: they must be there, in this order, lines of `...` standing for any lines. `c++` and `cc` are the project's compilers; a page that needs
 one is skipped where there is none. A block in another language, or none, holds no commands."""
 import os
 import pathlib
@@ -72,6 +73,15 @@ class Documentation(CommandTest):
             wrapper.write_text(f'#!/bin/sh\nexec "{path}" "$@" {os.environ.get("BATON_FLAGS", "")}\n')
             wrapper.chmod(0o755)
 
+    def check_excerpt(self, page, path, block):
+        """Each part of the block is in the file, after the one before."""
+        text = (SOURCE / path).read_text()
+        at = 0
+        for part in re.split(r"^\.\.\.\n", block, flags=re.MULTILINE):
+            found = text.find(part, at)
+            self.assertNotEqual(found, -1, f"{page}: not in {path}, or not in this place:\n{part}")
+            at = found + len(part)
+
     def run_page(self, page):
         folder = self.work / page.replace("/", "_")
         folder.mkdir()
@@ -83,7 +93,9 @@ class Documentation(CommandTest):
         self.make_compilers(folder, {language for language, _ in blocks})
         previous = 0
         for language, block in blocks:
-            if language in ("relay", "c", "cpp"):
+            if excerpt := re.match(r"(?://|#) ([\w.-]+(?:/[\w.-]+)+)\n", block):
+                self.check_excerpt(page, excerpt[1], block[excerpt.end():])
+            elif language in ("relay", "c", "cpp"):
                 named = re.match(r"// ([\w.]+)\n", block)
                 self.assertTrue(named, f"{page}: a block of {language} that names no file:\n{block}")
                 (folder / named[1]).write_text(block)

@@ -88,7 +88,7 @@ class Help(CommandTest):
         self.expect(USAGE, "vm-compile", "m.relay", env={"VM_COMPILE_OPTIMISE": "9"}, stderr="9")
         self.assertIn("fn @main", self.expect(OK, "vm-dump", program, env={"VM_DUMP_DISASM": "1"}).stdout)
         self.assertIn("{", self.expect(OK, "vm-verify", program, env={"VM_VERIFY_FORMAT": "json"}).stdout)
-        self.assertIn("contify", self.expect(OK, "vm-opt", env={"VM_OPT_LIST": "true"}).stdout)
+        self.assertIn("contify", self.expect(OK, "vm-opt", env={"VM_OPT_LIST_PASSES": "true"}).stdout)
 
 
 if __name__ == "__main__":

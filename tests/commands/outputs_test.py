@@ -75,7 +75,7 @@ class Outputs(CommandTest):
         lines, errors = self.shell("vm-run m.vmexe " + " ".join(MANY) + " | head -c 20 >/dev/null")
         self.assertEqual((lines[-1], errors), ("0 0", ""))
         for command in ("vm-dump m.vmexe --disasm", "vm-compile m.relay --emit vmasm", "vm-compile m.relay --emit asm",
-                        "vm-opt m.relay", "vm-opt --list", "vm-verify --rules", "vm-dump m.vmexe --json", "vm-run --help"):
+                        "vm-opt m.relay", "vm-opt --list-passes", "vm-verify --rules", "vm-dump m.vmexe --json", "vm-run --help"):
             with self.subTest(command):
                 lines, errors = self.shell(command + " | true")
                 self.assertEqual((lines[-1], errors), ("0 0", ""))
@@ -85,7 +85,7 @@ class Outputs(CommandTest):
             for command, *arguments in (("vm-run", "m.vmexe", *INPUT), ("vm-run", "m.vmexe", *MANY),
                                         ("vm-dump", "m.vmexe", "--disasm"), ("vm-dump", "m.vmexe", "--json"),
                                         ("vm-verify", "m.vmexe"), ("vm-verify", "--rules"), ("vm-opt", "m.relay"),
-                                        ("vm-opt", "--list"), ("vm-compile", "m.relay", "--emit", "lir"), ("vm-run", "--help"),
+                                        ("vm-opt", "--list-passes"), ("vm-compile", "m.relay", "--emit", "lir"), ("vm-run", "--help"),
                                         ("vm-run", "m.vmexe", *INPUT, "--profile", "--repeat", "3", "--print-memory-stats")):
                 with self.subTest(command + " " + " ".join(arguments)):
                     self.expect(BAD_FILE, command, *arguments, stderr="No space left on device", stream=full)

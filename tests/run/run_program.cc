@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <sstream>
 
@@ -32,6 +33,19 @@ struct Outcome {
   std::optional<TextValue> value;
   std::string error;
   ErrorCode code = ErrorCode::Internal;
+};
+
+/// Looks at the module after every pass, until it says that this is enough.
+class AfterEachPass final : public passes::Instrument {
+ public:
+  explicit AfterEachPass(std::function<bool(const std::string& pass)> check) : check_(std::move(check)) {}
+  Result<void> after(const passes::PipelineStep& step, ir::Module&, std::chrono::nanoseconds) override {
+    if (check_(std::string(step.pass->name))) return success();
+    return Error(ErrorCode::Internal, "a check after a pass failed");
+  }
+
+ private:
+  std::function<bool(const std::string& pass)> check_;
 };
 
 class ProgramRunner {
@@ -70,6 +84,8 @@ class ProgramRunner {
     std::vector<eval::Value> inputs;
   };
   void checkPasses(ir::Module& module, int level, const std::string& prefix, std::vector<Evaluated> runs);
+  void checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
+                   std::vector<Evaluated>& runs);
 
   /// Compiles and runs the executable, in every way there is.
   void checkCompiled(const std::vector<Case>& cases, const ir::Module& module);
@@ -240,33 +256,45 @@ void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string
   frontend::Diagnostics diagnostics;
   passes::PassContext context{.diagnostics = diagnostics};
   const passes::Pipeline pipeline = passes::pipelineOf(level);
-  for (size_t i = 0; i < pipeline.size() && !runs.empty(); ++i) {
-    const Run& first = *runs.front().one->run;
-    const passes::PassInfo* pass = pipeline[i];
-    const std::string at = fmt::format("{}, after {}", prefix, pass->name);
-    Result<void> result = pass->run(module, context);
-    if (!result.has_value()) return fail(first, at, result.assume_error().describe());
-    if (diagnostics.hasErrors()) return fail(first, at, frontend::render(diagnostics, module.sources));
-    if (Result<void> verified = ir::verify(module); !verified.has_value()) {
-      std::fputs(ir::print(module).c_str(), stderr);
-      return fail(first, at, verified.assume_error().message());
-    }
-    if (cases_.isOnce && i + 1 < pipeline.size()) continue;
-    // What is printed is a program: names are bound where they are used.
-    ir::Module again;
-    frontend::Diagnostics errors;
-    frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
-                           again, errors);
-    if (errors.hasErrors()) return fail(first, at + ", printed", frontend::render(errors, again.sources));
-    const int before = failures_;
-    std::erase_if(runs, [&](const Evaluated& one) {
-      const int beforeThis = failures_;
-      checkSame(*one.one->run, at, one.one->oracle,
-                evaluate(module, *module.findFunction(one.function), one.inputs));
-      return failures_ != beforeThis;
-    });
-    if (failures_ != before) std::fputs(ir::print(module).c_str(), stderr);
+  AfterEachPass check([&](const std::string& pass) {
+    checkModule(module, fmt::format("{}, after {}", prefix, pass), cases_.isOnce, runs);
+    return !runs.empty();
+  });
+  passes::Instrument* instruments[] = {&check};
+  const Run& first = *runs.front().one->run;
+  Result<void> result = passes::runPipeline(module, pipeline, context, instruments);
+  if (runs.empty()) return;
+  if (!result.has_value()) return fail(first, prefix, result.assume_error().describe());
+  if (diagnostics.hasErrors()) return fail(first, prefix, frontend::render(diagnostics, module.sources));
+  if (cases_.isOnce) checkModule(module, prefix, false, runs);
+}
+
+/// Drops the runs that fail from the list; all of them when the module breaks a rule.
+void ProgramRunner::checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
+                                std::vector<Evaluated>& runs) {
+  const auto failAll = [&](const std::string& message) {
+    fail(*runs.front().one->run, at, message);
+    runs.clear();
+  };
+  if (Result<void> verified = ir::verify(module); !verified.has_value()) {
+    std::fputs(ir::print(module).c_str(), stderr);
+    return failAll(verified.assume_error().message());
   }
+  if (verifiesOnly) return;
+  // What is printed is a program: names are bound where they are used.
+  ir::Module again;
+  frontend::Diagnostics errors;
+  frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
+                         again, errors);
+  if (errors.hasErrors()) return failAll("printed: " + frontend::render(errors, again.sources));
+  const int before = failures_;
+  std::erase_if(runs, [&](const Evaluated& one) {
+    const int beforeThis = failures_;
+    checkSame(*one.one->run, at, one.one->oracle,
+              evaluate(module, *module.findFunction(one.function), one.inputs));
+    return failures_ != beforeThis;
+  });
+  if (failures_ != before) std::fputs(ir::print(module).c_str(), stderr);
 }
 
 void ProgramRunner::checkCompiled(const std::vector<Case>& cases, const ir::Module& module) {

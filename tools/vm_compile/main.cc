@@ -41,7 +41,22 @@ void report(const baton_compilation* compilation) {
   if (!error.empty()) std::fprintf(stderr, "vm-compile: %s\n", error.c_str());
 }
 
+void listPasses() {
+  for (size_t i = 0; i < baton_compiler_pass_count(); ++i) {
+    baton_compiler_pass pass{};
+    pass.struct_size = sizeof(pass);
+    if (baton_compiler_pass_at(i, &pass) != BATON_COMPILE_OK) continue;
+    const std::string level = pass.level == 0 ? "always" : "-O" + std::to_string(pass.level);
+    std::printf("%-20s %-6s  %s\n", pass.name, level.c_str(), pass.summary);
+  }
+}
+
 Result<int> run(const CompileCommandOptions& command) {
+  if (command.listPasses) {
+    listPasses();
+    return kExitOk;
+  }
+  if (command.input.empty()) throw UsageError("no input");
   baton_compile_options options = BATON_COMPILE_OPTIONS_INIT;
   options.emit = emitOf(command.emit);
   std::vector<std::pair<std::string, int64_t>> dims;
@@ -67,7 +82,10 @@ Result<int> run(const CompileCommandOptions& command) {
   options.flags = (command.isPortable ? BATON_COMPILE_PORTABLE : 0) |
                   (command.hasNoNativeCode ? BATON_COMPILE_NO_NATIVE_CODE | BATON_COMPILE_PORTABLE : 0) |
                   (command.verifyEach ? BATON_COMPILE_VERIFY_EACH : 0) |
-                  (command.timePasses ? BATON_COMPILE_TIME_PASSES : 0);
+                  (command.timePasses ? BATON_COMPILE_TIME_PASSES : 0) |
+                  (command.countPasses ? BATON_COMPILE_COUNT_PASSES : 0) |
+                  (command.printChanged ? BATON_COMPILE_PRINT_CHANGED : 0);
+  if (command.passes) options.passes = command.passes->c_str();
   options.cpu_levels = cpuLevels.data();
   options.cpu_level_count = cpuLevels.size();
   options.params = params.data();

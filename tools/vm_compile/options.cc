@@ -30,7 +30,7 @@ std::string checkDim(const std::string& text) { return dimOf(text) ? "" : text +
 
 void addOptions(Command& command, CompileCommandOptions& options) {
   CLI::App& app = command.app();
-  app.add_option("input", options.input, "program text, - for standard input")->required();
+  app.add_option("input", options.input, "program text, - for standard input");
   app.add_option("-o,--output", options.output,
                  "where to write; default: the input's name with .vmexe, text to standard output");
   app.add_option("-O,--optimise", options.level, "optimisation level, 0 to 3")
@@ -60,9 +60,17 @@ void addOptions(Command& command, CompileCommandOptions& options) {
   command
       .addRepeatable("--print-after", options.printAfter, "pass whose output goes to standard error, or all")
       ->group("Looking inside");
+  app.add_flag("--print-changed", options.printChanged,
+               "output of every pass that changed something, to standard error")
+      ->group("Looking inside");
   app.add_flag("--time-passes", options.timePasses, "times, to standard error")->group("Looking inside");
+  app.add_flag("--pass-counters", options.countPasses, "what the passes did, to standard error")
+      ->group("Looking inside");
   app.add_flag("--verify-each", options.verifyEach, "check the program after every pass")
       ->group("Looking inside");
+  app.add_option("--passes", options.passes, "pipeline to run instead of that of the level")
+      ->group("Looking inside");
+  app.add_flag("--list-passes", options.listPasses, "lists all passes")->group("Looking inside");
   command.addRepeatable("--disable-pass", options.disabledPasses, "pass to leave out")
       ->group("Looking inside");
 }

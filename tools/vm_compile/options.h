@@ -19,6 +19,7 @@ struct CompileCommandOptions {
   std::vector<std::string> params;
   std::vector<std::string> entries;
   std::vector<std::string> dims;  ///< as written: "n=128"
+  std::optional<std::string> passes;
   std::vector<std::string> disabledPasses;
   std::vector<std::string> printBefore;
   std::vector<std::string> printAfter;
@@ -26,6 +27,9 @@ struct CompileCommandOptions {
   bool isPortable = false;
   bool hasNoNativeCode = false;
   bool timePasses = false;
+  bool countPasses = false;
+  bool printChanged = false;
+  bool listPasses = false;
   bool verifyEach = false;
 };
 

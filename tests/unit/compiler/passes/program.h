@@ -25,7 +25,15 @@ struct Program {
   std::string text() const;
   std::string text(std::string_view function) const;
   const ir::Function& function(std::string_view name) const;
+  /// The result of @main as text, or "error".
+  std::string evaluate(const std::vector<std::string>& inputs);
 };
+
+/// Runs the program through the passes, with every one of them verified, and evaluates @main before
+/// and after with each list of inputs (values as text): what comes out must be the same, values or
+/// failures. Gives back the program after the passes.
+Program checkSame(std::string_view text, std::initializer_list<std::string_view> passes,
+                  const std::vector<std::vector<std::string>>& runs);
 
 /// Bindings of the function whose right-hand side is a T.
 template <class T>
