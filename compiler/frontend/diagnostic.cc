@@ -33,6 +33,21 @@ bool isNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
+/// Whether the text may be cut before its byte `at`.
+bool isBoundary(std::string_view text, size_t at) {
+  return at >= text.size() || (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80;
+}
+
+/// At most `limit` bytes, or so: the middle gives way.
+std::string shortened(std::string_view text, size_t limit) {
+  if (text.size() <= limit) return std::string(text);
+  size_t head = limit * 2 / 3;
+  size_t tail = text.size() - (limit - head);
+  while (head > 0 && !isBoundary(text, head)) --head;
+  while (!isBoundary(text, tail)) ++tail;
+  return fmt::format("{}...{}", text.substr(0, head), text.substr(tail));
+}
+
 /// Length of the token that starts at `column` (from 1).
 size_t tokenLength(std::string_view line, size_t column) {
   size_t at = column - 1;
@@ -45,19 +60,31 @@ size_t tokenLength(std::string_view line, size_t column) {
 
 }  // namespace
 
+std::string shown(std::string_view text) { return shortened(text, 60); }
+
+std::string countOf(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+void Diagnostics::add(Severity severity, SourceLocation location, std::string message, std::string detail) {
+  if (message.size() > kMaxMessage) message = shortened(message, kMaxMessage);
+  if (detail.size() > kMaxMessage) detail = shortened(detail, kMaxMessage);
+  items_.push_back({severity, location, std::move(message), std::move(detail)});
+}
+
 void Diagnostics::error(SourceLocation location, std::string message, std::string detail) {
   ++errorCount_;
   muted_ = errorCount_ > kMaxErrors;
-  if (!muted_) items_.push_back({Severity::Error, location, std::move(message), std::move(detail)});
+  if (!muted_) add(Severity::Error, location, std::move(message), std::move(detail));
 }
 
 void Diagnostics::warning(SourceLocation location, std::string message, std::string detail) {
   muted_ = false;
-  items_.push_back({Severity::Warning, location, std::move(message), std::move(detail)});
+  add(Severity::Warning, location, std::move(message), std::move(detail));
 }
 
 void Diagnostics::note(SourceLocation location, std::string message, std::string detail) {
-  if (!muted_) items_.push_back({Severity::Note, location, std::move(message), std::move(detail)});
+  if (!muted_) add(Severity::Note, location, std::move(message), std::move(detail));
 }
 
 void Diagnostics::clear() { *this = Diagnostics(); }

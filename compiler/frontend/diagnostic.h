@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -12,6 +13,11 @@
 #include "compiler/ir/ir.h"
 
 namespace baton::frontend {
+
+/// A name or a token as messages show it: what is very long is cut.
+std::string shown(std::string_view text);
+/// "1 input", "2 inputs"
+std::string countOf(size_t count, std::string_view noun);
 
 enum class Severity : uint8_t { Error, Warning, Note };
 
@@ -27,6 +33,8 @@ struct Diagnostic {
 class Diagnostics {
  public:
   static constexpr size_t kMaxErrors = 100;
+  /// Bytes of a message or detail; of longer ones the middle is left out.
+  static constexpr size_t kMaxMessage = 1000;
 
   void error(SourceLocation location, std::string message, std::string detail = {});
   void warning(SourceLocation location, std::string message, std::string detail = {});
@@ -38,6 +46,7 @@ class Diagnostics {
   void clear();
 
  private:
+  void add(Severity severity, SourceLocation location, std::string message, std::string detail);
   std::vector<Diagnostic> items_;
   size_t errorCount_ = 0;
   bool muted_ = false;  // notes of a dropped error are dropped too

@@ -150,10 +150,11 @@ class Lexer {
       std::string_view written = text_.substr(end, at_ - end);
       suffix = literalSuffix(written);
       if (!suffix)
-        diagnostics_.error(locationOf(begin), fmt::format("unknown suffix '{}' of a number", written));
+        diagnostics_.error(locationOf(begin), fmt::format("unknown suffix '{}' of a number", shown(written)));
     }
     if (suffix && isFloat && !baton::isFloat(*suffix)) {
-      diagnostics_.error(locationOf(begin), "a number with a fraction cannot have an integer suffix");
+      diagnostics_.error(locationOf(begin),
+                         "a number with a fraction or an exponent cannot have an integer suffix");
       suffix.reset();
     }
     isFloat |= suffix && baton::isFloat(*suffix);
@@ -261,8 +262,21 @@ TokenStream lex(std::string_view text, uint32_t file, Diagnostics& diagnostics) 
   return Lexer(text, file, diagnostics).run();
 }
 
+std::string unescaped(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char next = text[i] == '\\' && i + 1 < text.size() ? text[i + 1] : '\0';
+    const char meant = next == 'n' ? '\n' : next == 't' ? '\t' : next == 'r' ? '\r' : next;
+    const bool isKnown = next == '"' || next == '\\' || (next != '\0' && meant != next);
+    out += isKnown ? meant : text[i];
+    if (isKnown) ++i;
+  }
+  return out;
+}
+
 std::optional<DType> literalSuffix(std::string_view text) {
   if (text == "f") return DType::F32;
+  if (text == "i") return DType::I32;
   std::optional<DType> dtype = parseDType(text);
   // Long names ("float32") are types, not suffixes.
   if (!dtype || dtypeShortName(*dtype) != text || *dtype == DType::Bool) return std::nullopt;

@@ -76,6 +76,9 @@ struct TokenStream {
 /// `text` must outlive the tokens.
 TokenStream lex(std::string_view text, uint32_t file, Diagnostics& diagnostics);
 
+/// What a string stands for: \" \\ \n \t \r are one character, any other backslash is itself.
+std::string unescaped(std::string_view text);
+
 /// Suffix of a literal ("f", "f16", "i64"), or nothing.
 std::optional<DType> literalSuffix(std::string_view text);
 

@@ -47,14 +47,16 @@ bool flatten(const RawAttr& raw, std::vector<T>& out) {
 }  // namespace
 
 std::optional<RawAttr> Parser::parseRawAttr() {
+  if (!enterNesting(peek().location)) return std::nullopt;
+  std::optional<RawAttr> raw = parseRawValue();
+  leaveNesting();
+  return raw;
+}
+
+std::optional<RawAttr> Parser::parseRawValue() {
   RawAttr raw;
-  const Token token = peek();
-  raw.location = token.location;
-  if (!enterNesting(token.location)) return std::nullopt;
-  struct Leave {
-    Parser& parser;
-    ~Leave() { parser.leaveNesting(); }
-  } leave{*this};
+  raw.location = peek().location;
+  if (atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket) return parseMetaAttr();
   bool negative = accept(TokenKind::Minus);
   const Token value = peek();
   if (value.kind == TokenKind::Integer) {
@@ -62,7 +64,7 @@ std::optional<RawAttr> Parser::parseRawAttr() {
     std::string digits = (negative ? "-" : "") + std::string(value.text);
     auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), raw.integer);
     if (failure != std::errc()) {
-      error(value.location, fmt::format("{} does not fit 64 bits", digits));
+      error(value.location, fmt::format("{} does not fit 64 bits", shown(digits)));
       return std::nullopt;
     }
     raw.kind = RawAttr::Kind::Int;
@@ -80,7 +82,7 @@ std::optional<RawAttr> Parser::parseRawAttr() {
       auto [end, failure] =
           std::from_chars(value.text.data(), value.text.data() + value.text.size(), raw.real);
       if (failure != std::errc()) {
-        error(value.location, fmt::format("{} is out of the range of float64", value.text));
+        error(value.location, fmt::format("{} is out of the range of float64", shown(value.text)));
         return std::nullopt;
       }
       // The attribute is the number that was meant: "0.1f" is the float.
@@ -96,7 +98,7 @@ std::optional<RawAttr> Parser::parseRawAttr() {
   if (value.kind == TokenKind::String) {
     take();
     raw.kind = RawAttr::Kind::String;
-    raw.text = std::string(value.text);
+    raw.text = unescaped(value.text);
     return raw;
   }
   if (accept(TokenKind::LeftBracket) || accept(TokenKind::LeftParen)) {
@@ -148,37 +150,37 @@ std::optional<std::vector<DimExpr>> Parser::parseDimList() {
 }
 
 bool Parser::parseAttribute(const ops::OpDef& op, ir::Attrs& attrs) {
-  const Token name = take();
-  take();  // '='
+  const SourceLocation place = peek().location;
+  const std::string name = takeAttributeName();
   auto spec = std::find_if(op.attrs.begin(), op.attrs.end(),
-                           [&](const ops::AttrSpec& candidate) { return candidate.name == name.text; });
+                           [&](const ops::AttrSpec& candidate) { return candidate.name == name; });
   if (spec == op.attrs.end()) {
     // Left behind in dumps by tuners of other systems; they say nothing about the result.
-    if (std::find(op.ignoredAttrs.begin(), op.ignoredAttrs.end(), name.text) != op.ignoredAttrs.end())
+    if (std::find(op.ignoredAttrs.begin(), op.ignoredAttrs.end(), name) != op.ignoredAttrs.end())
       return parseRawAttr().has_value();
     std::string known;
     for (const ops::AttrSpec& candidate : op.attrs)
       known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
-    error(name.location, known.empty()
-                             ? fmt::format("{} has no attribute {}: it has none", op.name, name.text)
-                             : fmt::format("{} has no attribute {}: it has {}", op.name, name.text, known));
+    error(place, known.empty()
+                     ? fmt::format("{} has no attribute {}: it has none", op.name, shown(name))
+                     : fmt::format("{} has no attribute {}: it has {}", op.name, shown(name), known));
     return false;
   }
-  if (attrs.find(name.text) != nullptr) {
-    error(name.location, fmt::format("attribute {} is given twice", name.text));
+  if (attrs.find(name) != nullptr) {
+    error(place, fmt::format("attribute {} is given twice", name));
     return false;
   }
   if (spec->kind == ops::AttrKind::DimList && !atKeyword("None")) {
     std::optional<std::vector<DimExpr>> dims = parseDimList();
     if (!dims) return false;
-    attrs.set(name.text, std::move(*dims));
+    attrs.set(name, std::move(*dims));
     return true;
   }
   std::optional<RawAttr> raw = parseRawAttr();
   if (!raw) return false;
   std::optional<ir::AttrValue> value = convertAttr(*raw, *spec, op.name);
   if (!value) return false;
-  attrs.set(name.text, std::move(*value));
+  attrs.set(name, std::move(*value));
   return true;
 }
 
@@ -256,25 +258,39 @@ bool Parser::completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocatio
   return ok;
 }
 
+bool Parser::atAttribute() const {
+  size_t ahead = 0;
+  while (peek(ahead).kind == TokenKind::Identifier && peek(ahead + 1).kind == TokenKind::Dot) ahead += 2;
+  return peek(ahead).kind == TokenKind::Identifier && peek(ahead + 1).kind == TokenKind::Equal;
+}
+
+std::string Parser::takeAttributeName() {
+  std::string name;
+  while (!at(TokenKind::Equal)) {
+    const Token token = take();
+    name += token.kind == TokenKind::Dot ? "." : token.text;
+  }
+  take();
+  return name;
+}
+
 bool Parser::parseFunctionAttribute(ir::Attrs& attrs) {
-  const Token name = take();
-  take();  // '='
+  const std::string name = takeAttributeName();
+  if (skipBraces()) return true;  // a map
   std::optional<RawAttr> raw = parseRawAttr();
   if (!raw) return false;
+  if (name == "virtual_device") return true;  // not ours to follow
   switch (raw->kind) {
-    case RawAttr::Kind::None: attrs.set(name.text, {}); break;
-    case RawAttr::Kind::Bool: attrs.set(name.text, raw->boolean); break;
-    case RawAttr::Kind::Int: attrs.set(name.text, raw->integer); break;
-    case RawAttr::Kind::Float: attrs.set(name.text, raw->real); break;
+    case RawAttr::Kind::Object: break;
+    case RawAttr::Kind::None: attrs.set(name, {}); break;
+    case RawAttr::Kind::Bool: attrs.set(name, raw->boolean); break;
+    case RawAttr::Kind::Int: attrs.set(name, raw->integer); break;
+    case RawAttr::Kind::Float: attrs.set(name, raw->real); break;
     case RawAttr::Kind::String:
-    case RawAttr::Kind::Name: attrs.set(name.text, raw->text); break;
+    case RawAttr::Kind::Name: attrs.set(name, raw->text); break;
     case RawAttr::Kind::List: {
       std::vector<int64_t> list;
-      if (!flatten(*raw, list)) {
-        error(raw->location, fmt::format("attribute {} must be a list of integers", name.text));
-        return false;
-      }
-      attrs.set(name.text, std::move(list));
+      if (flatten(*raw, list)) attrs.set(name, std::move(list));
       break;
     }
   }

@@ -8,12 +8,12 @@ namespace baton::frontend {
 bool Parser::parseArguments(const ops::OpDef* op, Arguments& arguments) {
   take();  // '('
   while (!at(TokenKind::RightParen)) {
-    if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
-      if (op == nullptr) {
-        error(peek().location, fmt::format("attribute {}: only operators have attributes", peek().text));
+    const bool isMeta = atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket;
+    if (atAttribute()) {
+      if (op != nullptr ? !parseAttribute(*op, arguments.attrs) : !parseForeignAttribute(arguments))
         return false;
-      }
-      if (!parseAttribute(*op, arguments.attrs)) return false;
+    } else if (isMeta && op != nullptr && atKeyword("attrs", 4)) {
+      if (!parseMetaAttributes(*op, arguments.attrs)) return false;
     } else {
       arguments.places.push_back(peek().location);
       std::optional<ir::Atom> value = parseExpression();
@@ -22,14 +22,28 @@ bool Parser::parseArguments(const ops::OpDef* op, Arguments& arguments) {
     }
     if (!accept(TokenKind::Comma)) break;
   }
+  if (arguments.foreignAttr && !arguments.isForeign) {
+    error(arguments.foreignAttr->location,
+          fmt::format("attribute {}: only operators have attributes", shown(arguments.foreignAttr->text)));
+    return false;
+  }
   return expect(TokenKind::RightParen, "after arguments");
+}
+
+// Attributes that a dump leaves at calls of functions say nothing about the result; the last of them
+// is the kind of their object.
+bool Parser::parseForeignAttribute(Arguments& arguments) {
+  const Token first = peek();
+  if (takeAttributeName() == "attrs_type_key") arguments.isForeign = true;
+  if (!arguments.foreignAttr) arguments.foreignAttr = first;
+  return skipBraces() || parseRawAttr().has_value();
 }
 
 std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
   const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
   Arguments arguments;
   if (!parseArguments(op == nullptr ? nullptr : *op, arguments)) return std::nullopt;
-  auto& [args, places, attrs] = arguments;
+  auto& [args, places, attrs, foreignAttr, isForeign] = arguments;
   if (op != nullptr)
     return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
 
@@ -37,16 +51,17 @@ std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
   if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {
     const ir::Constructor& definition = module_.constructor(*constructor);
     if (definition.fields.size() != args.size()) {
-      error(callee.location, fmt::format("constructor {} has {} fields, found {} arguments", definition.name,
-                                         definition.fields.size(), args.size()));
+      error(callee.location,
+            fmt::format("constructor {} has {}, found {}", shown(definition.name),
+                        countOf(definition.fields.size(), "field"), countOf(args.size(), "argument")));
       return std::nullopt;
     }
     result = emit(ir::Construct{*constructor, std::move(args)}, callee.location);
   } else if (const ir::ArrayOperation* operation = std::get_if<ir::ArrayOperation>(&callee.what)) {
     const ir::ArrayOperationInfo& info = ir::infoOf(*operation);
     if (info.operandCount != args.size()) {
-      error(callee.location,
-            fmt::format("{} takes {} arguments, found {}", info.name, info.operandCount, args.size()));
+      error(callee.location, fmt::format("{} takes {}, found {}", info.name,
+                                         countOf(info.operandCount, "argument"), args.size()));
       return std::nullopt;
     }
     result = emit(ir::ArrayOp{*operation, std::move(args), {}}, callee.location);
@@ -70,9 +85,10 @@ std::optional<ir::Atom> Parser::callOperator(const ops::OpDef& op, std::vector<i
   size_t required = 0;
   for (const ops::InputSpec& input : op.inputs) required += input.isOptional ? 0 : 1;
   if (args.size() < required || args.size() > op.inputs.size()) {
-    std::string expected = required == op.inputs.size() ? fmt::format("{}", required)
-                                                        : fmt::format("{} to {}", required, op.inputs.size());
-    error(location, fmt::format("{} takes {} inputs, found {}", op.name, expected, args.size()));
+    std::string expected = required == op.inputs.size()
+                               ? countOf(required, "input")
+                               : fmt::format("{} to {} inputs", required, op.inputs.size());
+    error(location, fmt::format("{} takes {}, found {}", op.name, expected, args.size()));
     return std::nullopt;
   }
   if (!completeAttrs(op, attrs, location)) return std::nullopt;
@@ -85,7 +101,7 @@ std::optional<ir::Atom> Parser::valueOf(const Callee& callee) {
   if (const ir::Atom* atom = std::get_if<ir::Atom>(&callee.what)) return *atom;
   if (const Join* join = std::get_if<Join>(&callee.what)) {
     error(callee.location, fmt::format("%{} is a join: it can be called, not used as a value",
-                                       function_->var(join->var).name));
+                                       shown(function_->var(join->var).name)));
     return std::nullopt;
   }
   if (const ir::ConstructorRef* constructor = std::get_if<ir::ConstructorRef>(&callee.what)) {

@@ -31,8 +31,10 @@ bool Parser::parseBlock(ir::BlockId block) {
   block_ = block;
   std::optional<ir::Atom> result = parseBraces();
   block_ = outer;
-  if (result) function_->block(block).result = *result;
-  return result.has_value();
+  if (!result) return false;
+  function_->block(block).result = *result;
+  function_->block(block).resultLocation = valueLocation_;
+  return true;
 }
 
 std::optional<ir::Atom> Parser::parseIf() {
@@ -49,6 +51,7 @@ std::optional<ir::Atom> Parser::parseIf() {
     // `else if` is a branch that holds one more `if`.
     ir::BlockId outer = block_;
     block_ = elseBlock;
+    const SourceLocation start = peek().location;
     std::optional<ir::Atom> result;
     if (enterNesting(peek().location)) {
       result = parseIf();
@@ -56,6 +59,7 @@ std::optional<ir::Atom> Parser::parseIf() {
     }
     block_ = outer;
     if (result) function_->block(elseBlock).result = *result;
+    function_->block(elseBlock).resultLocation = start;
     ok = result.has_value() && ok;
   } else {
     ok = parseBlock(elseBlock) && ok;
@@ -89,6 +93,7 @@ std::optional<ir::Atom> Parser::parseMatch() {
       } else {
         ir::BlockId outer = block_;
         block_ = block;
+        function_->block(block).resultLocation = peek().location;
         std::optional<ir::Atom> result = parseExpression();
         block_ = outer;
         clauseOk = result.has_value();
@@ -134,9 +139,8 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     return expect(TokenKind::RightParen, "after patterns");
   };
   if (token.kind == TokenKind::Local) {
-    take();
     ir::VarInfo info;
-    info.name = std::string(token.text);
+    info.name = takeName();
     info.location = token.location;
     if (accept(TokenKind::Colon)) {
       std::optional<ir::TypeRef> type = parseAnnotation();
@@ -145,7 +149,7 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     }
     pattern.kind = ir::Pattern::Kind::Var;
     pattern.var = function_->addVar(std::move(info));
-    vars_.declare(token.text, pattern.var);
+    vars_.declare(function_->var(pattern.var).name, pattern.var);
   } else if (acceptKeyword("_")) {
     pattern.kind = ir::Pattern::Kind::Wildcard;
   } else if (accept(TokenKind::LeftParen)) {
@@ -155,8 +159,8 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     take();
     auto constructor = reader_.names.constructors.find(std::string(token.text));
     if (constructor == reader_.names.constructors.end()) {
-      error(token.location,
-            fmt::format("unknown constructor {}{}", token.text, hintFor(NameKind::Constructor, token.text)));
+      error(token.location, fmt::format("unknown constructor {}{}", shown(token.text),
+                                        hintFor(NameKind::Constructor, token.text)));
       return std::nullopt;
     }
     pattern.kind = ir::Pattern::Kind::Constructor;
@@ -164,8 +168,9 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     if (accept(TokenKind::LeftParen) && !parseChildren()) return std::nullopt;
     const ir::Constructor& definition = module_.constructor(pattern.constructor);
     if (definition.fields.size() != pattern.children.size()) {
-      error(token.location, fmt::format("constructor {} has {} fields, found {} patterns", definition.name,
-                                        definition.fields.size(), pattern.children.size()));
+      error(token.location, fmt::format("constructor {} has {}, found {}", shown(definition.name),
+                                        countOf(definition.fields.size(), "field"),
+                                        countOf(pattern.children.size(), "pattern")));
       return std::nullopt;
     }
   } else {
@@ -175,26 +180,27 @@ std::optional<ir::PatternId> Parser::parsePattern() {
   return function_->addPattern(std::move(pattern));
 }
 
-// '(' %x [: type] ['{' virtual_device=... '}'] {, ...} {, attribute = value} ')'
+// '(' %x ['{' virtual_device=... '}'] [: type] {, ...} {, attribute = value} ')'
 bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
   if (!expect(TokenKind::LeftParen, "before parameters")) return false;
   size_t firstDim = declaredDims_.size();
   std::vector<ir::TypeRef> types;
-  std::unordered_set<std::string_view> names;
+  std::unordered_map<std::string, SourceLocation> names;
   bool isGood = true;
   while (!at(TokenKind::RightParen)) {
-    if (at(TokenKind::Identifier) && peek(1).kind == TokenKind::Equal) {
+    if (atAttribute()) {
       if (!parseFunctionAttribute(attrs)) return false;
     } else {
-      const Token name = peek();
-      if (!expect(TokenKind::Local, "as a parameter")) return false;
-      if (!names.insert(name.text).second) {
-        error(name.location, fmt::format("parameter %{} is defined twice", name.text));
+      ir::VarInfo info;
+      info.location = peek().location;
+      if (!at(TokenKind::Local)) return expect(TokenKind::Local, "as a parameter");
+      info.name = takeName();
+      if (auto [other, isNew] = names.try_emplace(info.name, info.location); !isNew) {
+        error(info.location, fmt::format("parameter %{} is defined twice", shown(info.name)));
+        diagnostics_.note(other->second, "the other one");
         return false;
       }
-      ir::VarInfo info;
-      info.name = std::string(name.text);
-      info.location = name.location;
+      if (!skipDevice()) return false;
       if (accept(TokenKind::Colon)) {
         mayNameDims_ = true;
         const size_t start = next_;
@@ -210,19 +216,33 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
           skipType();
         }
       }
-      // Where a device was assigned by whoever wrote the text: not ours to follow.
-      if (accept(TokenKind::LeftBrace)) {
-        while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) take();
-        if (!expect(TokenKind::RightBrace, "after the device of a parameter")) return false;
-      }
+      if (!skipDevice()) return false;
       ir::VarId var = function_->addVar(std::move(info));
       params.push_back(var);
-      vars_.declare(name.text, var);
+      vars_.declare(function_->var(var).name, var);
     }
     if (!accept(TokenKind::Comma)) break;
   }
   if (!isGood && !at(TokenKind::RightParen)) return false;  // reported already
   return expect(TokenKind::RightParen, "after parameters") && isGood && checkNewDims(firstDim, types);
+}
+
+// A device that whoever wrote the text gave to a variable is not ours to follow.
+bool Parser::skipDevice() {
+  if (!at(TokenKind::LeftBrace) || skipBraces()) return true;
+  return expect(TokenKind::RightBrace, "after the device of a variable");
+}
+
+/// From an opening brace to the one that closes it; false when there is none of either.
+bool Parser::skipBraces() {
+  if (!at(TokenKind::LeftBrace)) return false;
+  int depth = 0;
+  while (!at(TokenKind::End)) {
+    const TokenKind kind = take().kind;
+    if (kind == TokenKind::LeftBrace) ++depth;
+    if (kind == TokenKind::RightBrace && --depth == 0) return true;
+  }
+  return false;
 }
 
 // To the comma or parenthesis after a type that could not be read.
@@ -279,10 +299,11 @@ std::optional<ir::Atom> Parser::parseCells(std::string_view keyword) {
   SourceLocation location = take().location;
   Arguments arguments;
   if (!parseArguments(nullptr, arguments)) return std::nullopt;
-  auto& [args, places, attrs] = arguments;
+  auto& [args, places, attrs, foreignAttr, isForeign] = arguments;
   size_t expected = keyword == "ref_write" ? 2 : 1;
   if (args.size() != expected) {
-    error(location, fmt::format("{} takes {} arguments, found {}", keyword, expected, args.size()));
+    error(location,
+          fmt::format("{} takes {}, found {}", keyword, countOf(expected, "argument"), args.size()));
     return std::nullopt;
   }
   ir::VarId var;

@@ -39,8 +39,11 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
     bool isStatement = true;
     bool ok;
     std::optional<ir::Atom> value;
+    const SourceLocation place = peek().location;
     if (atKeyword("let")) {
       ok = parseLet();
+    } else if (isBareExpression_ && atKeyword("free_var")) {
+      ok = parseFreeVariable();
     } else if ((at(TokenKind::Graph) || at(TokenKind::Local)) && peek(1).kind == TokenKind::Equal) {
       ok = parseGraphBinding();
     } else {
@@ -50,7 +53,11 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
     }
     if (ok && !isStatement && !at(TokenKind::Semicolon)) {
       // In braces a value must be the last thing; in parentheses the caller looks.
-      if (inParentheses || at(TokenKind::RightBrace)) return failed ? std::nullopt : value;
+      const bool isEnd = at(TokenKind::RightBrace) || (isBareExpression_ && at(TokenKind::End));
+      if (inParentheses || isEnd) {
+        valueLocation_ = place;
+        return failed ? std::nullopt : value;
+      }
       error(peek().location, fmt::format("expected ';' or '}}' after an expression, found {}", found()));
       ok = false;
     } else if (ok) {
@@ -67,12 +74,13 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
 
 bool Parser::parseLet() {
   take();
-  const Token name = peek();
+  const SourceLocation location = peek().location;
   bool isWildcard = acceptKeyword("_");
-  if (!isWildcard && !expect(TokenKind::Local, "after 'let'")) return false;
+  if (!isWildcard && !at(TokenKind::Local)) return expect(TokenKind::Local, "after 'let'");
+  const std::string name = isWildcard ? std::string() : takeName();
   ir::TypeRef declared = nullptr;
-  bool ok = true;
-  if (accept(TokenKind::Colon)) {
+  bool ok = skipDevice();
+  if (ok && accept(TokenKind::Colon)) {
     std::optional<ir::TypeRef> type = parseAnnotation();
     ok = type.has_value();
     if (ok) declared = *type;
@@ -82,19 +90,84 @@ bool Parser::parseLet() {
   if (ok && atKeyword("fn")) {
     // The function may call itself by the name that it gets.
     ir::VarInfo info;
-    info.name = std::string(name.text);
+    info.name = name;
     info.declaredType = declared;
-    info.location = name.location;
+    info.location = location;
     ir::VarId self = function_->addVar(std::move(info));
-    if (parseLambda(self, name.text)) var = self;
+    if (parseLambda(self, name)) var = self;
   } else if (ok) {
     std::optional<ir::Atom> value = parseExpression();
     if (value && isWildcard) return true;
-    if (value) var = nameValue(*value, name.text, declared, name.location);
+    if (value) var = nameValue(*value, name, declared, location);
   }
   // After an error the name stands for something, or every use would be reported.
-  if (!isWildcard) vars_.declare(name.text, var ? *var : poison().var());
+  if (!isWildcard) vars_.declare(name, var ? *var : poison().var());
   return var.has_value();
+}
+
+// Names with dots, "%conv1.weight", are told from fields of tuples by where they stand: here they
+// are declared, and what is declared is found before its parts are. Nothing may stand between.
+std::string Parser::takeName() {
+  const Token* last = &take();
+  std::string name(last->text);
+  const auto follows = [&](const Token& token) {
+    return token.location.file == last->location.file &&
+           token.offset == last->offset + last->text.size() + (last->kind == TokenKind::Local);
+  };
+  while (at(TokenKind::Dot) && follows(peek()) &&
+         (peek(1).kind == TokenKind::Identifier || peek(1).kind == TokenKind::Integer)) {
+    take();
+    last = &take();
+    name += '.';
+    name += last->text;
+    hasDottedNames_ = true;
+  }
+  return name;
+}
+
+std::string Parser::takeKnownName() {
+  if (!hasDottedNames_ || !at(TokenKind::Local)) return std::string(take().text);
+  const size_t start = next_;
+  size_t best = start + 1;
+  std::string name(take().text);
+  std::string found = name;
+  while (at(TokenKind::Dot) &&
+         (peek(1).kind == TokenKind::Identifier || peek(1).kind == TokenKind::Integer)) {
+    take();
+    name += '.';
+    name += take().text;
+    if (!vars_.find(name)) continue;
+    found = name;
+    best = next_;
+  }
+  next_ = best;
+  return found;
+}
+
+// free_var %x: type; before an expression that stands alone: a parameter.
+bool Parser::parseFreeVariable() {
+  take();
+  ir::VarInfo info;
+  info.location = peek().location;
+  if (!at(TokenKind::Local)) return expect(TokenKind::Local, "after 'free_var'");
+  info.name = takeName();
+  for (ir::VarId other : function_->params)
+    if (function_->var(other).name == info.name) {
+      error(info.location, fmt::format("parameter %{} is defined twice", shown(info.name)));
+      return false;
+    }
+  bool ok = skipDevice();
+  if (ok && accept(TokenKind::Colon)) {
+    mayNameDims_ = true;
+    std::optional<ir::TypeRef> type = parseType();
+    mayNameDims_ = false;
+    ok = type.has_value();
+    if (ok) info.declaredType = *type;
+  }
+  const ir::VarId var = function_->addVar(std::move(info));
+  function_->params.push_back(var);
+  vars_.declare(function_->var(var).name, var);
+  return ok;
 }
 
 // %0 = e; or, with a name, as with let but for functions that call themselves.
@@ -202,7 +275,7 @@ std::optional<ir::Atom> Parser::parsePostfixOf(Callee callee) {
       if (!expect(TokenKind::Integer, "after '.'")) return std::nullopt;
       auto [end, failure] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), index);
       if (failure != std::errc()) {
-        error(field.location, fmt::format("field index {} is too large", field.text));
+        error(field.location, fmt::format("field index {} is too large", shown(field.text)));
         return std::nullopt;
       }
       if (tuple) value = emit(ir::Project{*tuple, index}, callee.location);
@@ -223,10 +296,10 @@ std::optional<Parser::Callee> Parser::parsePrimary() {
   switch (token.kind) {
     case TokenKind::Local:
     case TokenKind::Graph: {
-      take();
-      std::optional<ir::VarId> var = vars_.find(token.text);
+      const std::string name = takeKnownName();
+      std::optional<ir::VarId> var = vars_.find(name);
       if (!var) {
-        error(token.location, fmt::format("%{} is not defined here", token.text));
+        error(token.location, fmt::format("%{} is not defined here", shown(name)));
         return of(poison());
       }
       if (joins_.contains(*var)) return Callee{Join{*var}, token.location};
@@ -237,7 +310,7 @@ std::optional<Parser::Callee> Parser::parsePrimary() {
       auto global = reader_.names.globals.find(std::string(token.text));
       if (global == reader_.names.globals.end()) {
         error(token.location,
-              fmt::format("@{} is not defined{}", token.text, hintFor(NameKind::Global, token.text)));
+              fmt::format("@{} is not defined{}", shown(token.text), hintFor(NameKind::Global, token.text)));
         return of(poison());
       }
       return of(std::visit([](auto id) { return ir::Atom(id); }, global->second));
@@ -267,7 +340,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     take();
     return of(emitConstant(DType::Bool, word == "True" ? 1 : 0));
   }
-  if (word == "meta") return of(parseMetaConstant());
+  if (word == "meta" && peek(1).kind == TokenKind::LeftBracket) return of(parseMetaConstant());
   bool isCalled = peek(1).kind == TokenKind::LeftParen || peek(1).kind == TokenKind::Dot;
   if (!isCalled && (word.starts_with("inf") || word.starts_with("nan"))) return of(parseLiteral(false));
   auto constructor = reader_.names.constructors.find(std::string(word));
@@ -294,7 +367,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     for (const ir::ArrayOperationInfo& operation : ir::allArrayOperations()) nearest.consider(operation.name);
     hint = nearest.text();
   }
-  error(token.location, fmt::format("unknown operator or constructor {}{}", name, hint));
+  error(token.location, fmt::format("unknown operator or constructor {}{}", shown(name), hint));
   return std::nullopt;
 }
 
@@ -330,7 +403,8 @@ std::optional<ir::Atom> Parser::parseBracedValue() {
   if (std::none_of(begin, outer.end(),
                    [&](const ir::Binding& binding) { return joins_.contains(binding.var); }))
     return result;
-  ir::Block nested{{std::make_move_iterator(begin), std::make_move_iterator(outer.end())}, *result};
+  ir::Block nested{
+      {std::make_move_iterator(begin), std::make_move_iterator(outer.end())}, *result, valueLocation_};
   outer.erase(begin, outer.end());
   const ir::BlockId block = function_->addBlock();
   function_->block(block) = std::move(nested);

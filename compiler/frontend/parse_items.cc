@@ -1,4 +1,6 @@
 // Definitions: functions, types, weights, imports.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/frontend/parser_impl.h"
@@ -12,6 +14,11 @@ void Parser::scanItems() {
   auto isWord = [&](size_t i, std::string_view word) {
     return tokens[i].kind == TokenKind::Identifier && tokens[i].text == word;
   };
+  // The text of one function or expression, as printers give it, stands alone.
+  if (isWord(0, "fn")) {
+    items_.push_back({ItemKind::Lambda, 0, tokens.size() - 1, "main", 1, {}, {}, {}});
+    return;
+  }
   for (size_t i = 0; i + 1 < tokens.size(); ++i) {
     TokenKind after = tokens[i + 1].kind;
     std::optional<ItemKind> kind;
@@ -29,13 +36,37 @@ void Parser::scanItems() {
       kind = ItemKind::ExternType;
       ++i;
     }
-    if (!kind) {
-      if (items_.empty() && i == 0)
-        error(tokens[0].location, "expected 'def', 'type', 'param' or 'import' at the start of a definition");
-      continue;
-    }
+    if (!kind) continue;
     if (!items_.empty()) items_.back().end = keyword;
-    items_.push_back({*kind, keyword, tokens.size() - 1, {}, {}, {}});
+    const size_t name = keyword + (*kind == ItemKind::ExternType ? 2 : 1);
+    items_.push_back(
+        {*kind, keyword, tokens.size() - 1, std::string(tokens[name].text), name + 1, {}, {}, {}});
+  }
+  if (items_.empty() && tokens.size() > 1 && isExpressionStart()) {
+    items_.push_back({ItemKind::Expression, 0, tokens.size() - 1, "main", 0, {}, {}, {}});
+  } else if (tokens.size() > 1 && (items_.empty() || items_[0].token != 0)) {
+    error(tokens[0].location,
+          "expected 'def', 'type', 'extern', 'param' or 'import' at the start of a definition");
+  }
+}
+
+/// Whether the text begins like an expression. Words do when they are keywords or are called.
+bool Parser::isExpressionStart() const {
+  const Token& first = stream_.tokens[0];
+  const TokenKind after = stream_.tokens[1].kind;
+  static constexpr std::string_view kWords[] = {"let", "if", "match", "free_var", "True", "False", "meta"};
+  switch (first.kind) {
+    case TokenKind::Identifier:
+      return after == TokenKind::LeftParen || after == TokenKind::Dot ||
+             std::find(std::begin(kWords), std::end(kWords), first.text) != std::end(kWords);
+    case TokenKind::Local:
+    case TokenKind::Graph:
+    case TokenKind::Integer:
+    case TokenKind::Float:
+    case TokenKind::Minus:
+    case TokenKind::LeftParen:
+    case TokenKind::LeftBrace: return true;
+    default: return false;
   }
 }
 
@@ -52,16 +83,17 @@ SourceLocation Parser::locationOf(const GlobalName& name) const {
 
 void Parser::declareItems() {
   for (Item& item : items_) {
-    size_t nameAt = item.token + (item.kind == ItemKind::ExternType ? 2 : 1);
-    const Token& name = stream_.tokens[nameAt];
-    std::string text(name.text);
+    const Token& name = stream_.tokens[item.rest == 0 ? 0 : item.rest - 1];
+    const std::string& text = item.name;
     switch (item.kind) {
       case ItemKind::Import: break;
+      case ItemKind::Lambda:
+      case ItemKind::Expression:
       case ItemKind::Function: {
         ir::GlobalId id(static_cast<uint32_t>(module_.functions.size()));
         auto [known, isNew] = reader_.names.globals.emplace(text, id);
         if (!isNew) {
-          reportTwice("@" + text, locationOf(known->second), name.location);
+          reportTwice("@" + shown(text), locationOf(known->second), name.location);
           break;
         }
         item.function = id;
@@ -76,7 +108,7 @@ void Parser::declareItems() {
         ir::ConstantId id(static_cast<uint32_t>(module_.constants.size()));
         auto [known, isNew] = reader_.names.globals.emplace(text, id);
         if (!isNew) {
-          reportTwice("@" + text, locationOf(known->second), name.location);
+          reportTwice("@" + shown(text), locationOf(known->second), name.location);
           break;
         }
         item.constant = id;
@@ -94,7 +126,7 @@ void Parser::declareItems() {
         }
         auto [known, isNew] = reader_.names.typeDefs.emplace(text, id);
         if (!isNew) {
-          reportTwice("type " + text, module_.typeDef(known->second).location, name.location);
+          reportTwice("type " + shown(text), module_.typeDef(known->second).location, name.location);
           break;
         }
         item.type = id;
@@ -104,7 +136,7 @@ void Parser::declareItems() {
         definition.isExtern = item.kind == ItemKind::ExternType;
         definition.doc = docOf(item.token);
         // The number of generics must be known before any type is parsed.
-        next_ = nameAt + 1;
+        next_ = item.rest;
         end_ = item.end;
         size_t mark = typeVars_.enter();
         if (at(TokenKind::LeftBracket)) parseGenerics(definition.generics);
@@ -134,7 +166,7 @@ void Parser::parseCodeItems() {
     } else if (item.constant) {
       parseParamItem(item);
     } else if (item.kind == ItemKind::Import) {
-      next_ += 2;
+      next_ = item.rest;
       accept(TokenKind::Semicolon);
     } else {
       continue;
@@ -158,7 +190,7 @@ bool Parser::parseGenerics(std::vector<ir::TypeVarId>& generics) {
 }
 
 void Parser::parseTypeItem(const Item& item) {
-  next_ = item.token + (item.kind == ItemKind::ExternType ? 3 : 2);
+  next_ = item.rest;
   end_ = item.end;
   endToken_ = stream_.tokens[item.end];
   endToken_.kind = TokenKind::End;
@@ -200,7 +232,7 @@ void Parser::parseTypeItem(const Item& item) {
         const std::vector<ir::Constructor>& others = module_.typeDef(known->second.definition).constructors;
         // A type gets its constructors when all of them are read.
         const bool isOwn = known->second.definition == *item.type;
-        reportTwice("constructor " + constructor.name,
+        reportTwice("constructor " + shown(constructor.name),
                     (isOwn ? constructors : others)[known->second.tag].location, name.location);
       }
       constructors.push_back(std::move(constructor));
@@ -218,11 +250,10 @@ void Parser::parseTypeItem(const Item& item) {
 
 void Parser::parseFunctionItem(const Item& item) {
   ir::Function function;
-  const Token& name = stream_.tokens[item.token + 1];
-  function.name = std::string(name.text);
-  function.location = name.location;
+  function.name = item.name;
+  function.location = module_.function(*item.function).location;
   function.doc = docOf(item.token);
-  next_ = item.token + 2;
+  next_ = item.rest;
   function_ = &function;
   joins_.clear();
   loops_.clear();
@@ -233,9 +264,42 @@ void Parser::parseFunctionItem(const Item& item) {
   size_t dimMark = dims_.enter();
   size_t varMark = vars_.enter();
 
+  if (item.kind == ItemKind::Expression) {
+    parseBareExpression();
+  } else {
+    parseFunctionText();
+  }
+  vars_.leave(varMark);
+  dims_.leave(dimMark);
+  typeVars_.leave(typeMark);
+  function_ = nullptr;
+  module_.functions[item.function->value()] = std::move(function);
+}
+
+// The statements of an expression that stands alone, to the end of the text.
+void Parser::parseBareExpression() {
+  ir::Function& function = *function_;
+  function.body = function.addBlock();
+  block_ = function.body;
+  isBareExpression_ = true;
+  if (std::optional<ir::Atom> result = parseSequence(false)) function.block(function.body).result = *result;
+  isBareExpression_ = false;
+  function.block(function.body).resultLocation = valueLocation_;
+  for (ir::VarId param : function.params) function.entryNames.push_back(function.var(param).name);
+}
+
+// What follows the name: type parameters, parameters, result, constraints, body.
+void Parser::parseFunctionText() {
+  ir::Function& function = *function_;
   bool ok = !at(TokenKind::LeftBracket) || parseGenerics(function.generics);
+  if (ok && at(TokenKind::Equal)) {
+    error(peek().location, "functions that are not written in the language are not supported");
+    next_ = end_;
+    return;
+  }
   ok = ok && parseParams(function.params, function.attrs);
   if (ok) {
+    const size_t firstOfResult = declaredDims_.size();
     for (ir::VarId param : function.params) function.entryNames.push_back(function.var(param).name);
     if (accept(TokenKind::Arrow)) {
       // A name that only the result has stands for an extent that the body decides.
@@ -245,7 +309,7 @@ void Parser::parseFunctionItem(const Item& item) {
       ok = result.has_value();
       if (ok) function.declaredResult = *result;
     }
-    if (ok && acceptKeyword("where")) ok = parseWhere(function.where);
+    if (ok && acceptKeyword("where")) ok = parseWhere(function.where, firstOfResult);
   }
   // After an error in the signature the body is still worth reading.
   while (!ok && !at(TokenKind::LeftBrace) && !at(TokenKind::End)) take();
@@ -254,17 +318,27 @@ void Parser::parseFunctionItem(const Item& item) {
     parseBlock(function.body);
     accept(TokenKind::Semicolon);
   }
-  vars_.leave(varMark);
-  dims_.leave(dimMark);
-  typeVars_.leave(typeMark);
-  function_ = nullptr;
-  module_.functions[item.function->value()] = std::move(function);
 }
 
-bool Parser::parseWhere(std::vector<DimConstraint>& where) {
+// `firstOfResult`: from here on declared dims are those that only the result has, which nobody knows
+// when the constraints are checked.
+bool Parser::parseWhere(std::vector<DimConstraint>& where, size_t firstOfResult) {
+  const auto check = [&](const DimExpr& dim, SourceLocation place) {
+    std::vector<DimSymbol> symbols;
+    dim.collectSymbols(symbols);
+    for (size_t i = firstOfResult; i < declaredDims_.size(); ++i) {
+      const DimSymbol symbol = declaredDims_[i].first;
+      if (std::find(symbols.begin(), symbols.end(), symbol) == symbols.end()) continue;
+      error(place, fmt::format("dim {} is one of the result only: constraints are checked at the call",
+                               shown(module_.dimSymbols.name(symbol))));
+      return false;
+    }
+    return true;
+  };
   do {
+    const SourceLocation lhsPlace = peek().location;
     std::optional<DimExpr> lhs = parseDim();
-    if (!lhs) return false;
+    if (!lhs || !check(*lhs, lhsPlace)) return false;
     std::optional<Relation> relation;
     switch (peek().kind) {
       case TokenKind::EqualEqual: relation = Relation::Eq; break;
@@ -280,8 +354,9 @@ bool Parser::parseWhere(std::vector<DimConstraint>& where) {
       return false;
     }
     take();
+    const SourceLocation rhsPlace = peek().location;
     std::optional<DimExpr> rhs = parseDim();
-    if (!rhs) return false;
+    if (!rhs || !check(*rhs, rhsPlace)) return false;
     where.push_back({std::move(*lhs), *relation, std::move(*rhs)});
   } while (accept(TokenKind::Comma));
   return true;
@@ -289,14 +364,14 @@ bool Parser::parseWhere(std::vector<DimConstraint>& where) {
 
 // param @w : Tensor[(512, 2048), float32] = "encoder.w"
 void Parser::parseParamItem(const Item& item) {
-  const Token& name = stream_.tokens[item.token + 1];
-  next_ = item.token + 2;
+  next_ = item.rest;
   if (!expect(TokenKind::Colon, "before the type of a weight")) return;
   SourceLocation place = peek().location;
   std::optional<ir::TypeRef> type = parseType();
   if (!type) return;
   if (!(*type)->isTensor() || !(*type)->hasStaticDims()) {
-    error(place, fmt::format("the type of weight @{} must be a tensor whose extents are numbers", name.text));
+    error(place,
+          fmt::format("the type of weight @{} must be a tensor whose extents are numbers", shown(item.name)));
     return;
   }
   ir::Constant& constant = module_.constants[item.constant->value()];
@@ -313,14 +388,14 @@ void Parser::parseParamItem(const Item& item) {
       ir::Constant& bound = module_.constants[item.constant->value()];
       const ir::Constant& data = module_.constant(value->constant());
       if (data.dtype != bound.dtype || data.shape != bound.shape) {
-        error(key.location, fmt::format("the tensor does not have the type of weight @{}", name.text));
+        error(key.location, fmt::format("the tensor does not have the type of weight @{}", shown(item.name)));
         return;
       }
       bound.bytes = data.bytes;
       return;
     }
     if (!expect(TokenKind::String, "as the key of a weight")) return;
-    constant.externalKey = std::string(key.text);
+    constant.externalKey = unescaped(key.text);
   }
   accept(TokenKind::Semicolon);
 }

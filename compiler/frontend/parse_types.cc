@@ -56,7 +56,7 @@ bool Parser::checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> typ
       return type != nullptr && isInsideData(type, symbol);
     });
     error(location, fmt::format("dim {} is never a whole extent of a tensor{}, so nothing gives it a value",
-                                module_.dimSymbols.name(symbol),
+                                shown(module_.dimSymbols.name(symbol)),
                                 isInData ? " outside of data, which may be empty" : ""));
     ok = false;
   }
@@ -107,12 +107,17 @@ std::optional<ir::TypeRef> Parser::parseType() {
     error(start.location, fmt::format("expected a type, found {}", found()));
     return std::nullopt;
   }
+  if (atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket) return parseMetaType();
   take();
   std::string_view name = start.text;
   if (name == "Tensor") return parseTensorType();
   if (name == "_") return module_.types.hole();
   if (name == "fn") {
     std::vector<ir::TypeRef> params;
+    if (at(TokenKind::LeftBracket)) {
+      error(peek().location, "a function type has no type parameters: a value has one type");
+      return std::nullopt;
+    }
     if (!expect(TokenKind::LeftParen, "after 'fn'") || !parseList(TokenKind::RightParen, params))
       return std::nullopt;
     if (!expect(TokenKind::Arrow, "before the result of a function type")) return std::nullopt;
@@ -133,7 +138,7 @@ std::optional<ir::TypeRef> Parser::parseType() {
   }
   auto definition = reader_.names.typeDefs.find(std::string(name));
   const auto unknown = [&] {
-    error(start.location, fmt::format("unknown type {}{}", name, hintFor(NameKind::Type, name)));
+    error(start.location, fmt::format("unknown type {}{}", shown(name), hintFor(NameKind::Type, name)));
     return std::nullopt;
   };
   std::vector<ir::TypeRef> arguments;
@@ -148,8 +153,8 @@ std::optional<ir::TypeRef> Parser::parseType() {
   if (definition == reader_.names.typeDefs.end()) return unknown();
   size_t expected = module_.typeDef(definition->second).generics.size();
   if (arguments.size() != expected) {
-    error(start.location,
-          fmt::format("type {} takes {} arguments, found {}", name, expected, arguments.size()));
+    error(start.location, fmt::format("type {} takes {}, found {}", shown(name),
+                                      countOf(expected, "argument"), arguments.size()));
     return std::nullopt;
   }
   return module_.types.adt(definition->second, std::move(arguments));
@@ -164,6 +169,10 @@ std::optional<ir::TypeRef> Parser::parseTensorType() {
   while (!at(TokenKind::RightParen)) {
     if (accept(TokenKind::Question)) {
       dims.push_back(DimExpr::symbol(ir::kAnyDim));
+    } else if (atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket) {
+      std::optional<DimExpr> dim = parseMetaDim();
+      if (!dim) return std::nullopt;
+      dims.push_back(std::move(*dim));
     } else {
       const Token place = peek();
       std::optional<DimExpr> dim = parseDim();
@@ -224,7 +233,7 @@ std::optional<DimExpr> Parser::parseDimPrimary() {
     const std::string digits = (isNegative ? "-" : "") + std::string(number.text);
     auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (failure != std::errc()) {
-      error(number.location, fmt::format("{} does not fit 64 bits", digits));
+      error(number.location, fmt::format("{} does not fit 64 bits", shown(digits)));
       return std::nullopt;
     }
     return DimExpr::constant(value);
@@ -251,7 +260,7 @@ std::optional<DimExpr> Parser::parseDimPrimary() {
     if (!op) {
       error(token.location, fmt::format("unknown function {} in a dim: floor_div, floor_mod, ceil_div, min "
                                         "and max are known",
-                                        token.text));
+                                        shown(token.text)));
       return std::nullopt;
     }
     take();
@@ -268,7 +277,7 @@ std::optional<DimExpr> Parser::parseDimPrimary() {
   }
   if (std::optional<DimSymbol> symbol = dims_.find(token.text)) return DimExpr::symbol(*symbol);
   if (!mayNameDims_) {
-    error(token.location, fmt::format("unknown dim {}", token.text));
+    error(token.location, fmt::format("unknown dim {}", shown(token.text)));
     return std::nullopt;
   }
   DimSymbol symbol = module_.dimSymbols.add(std::string(token.text));

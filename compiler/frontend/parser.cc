@@ -53,12 +53,15 @@ std::string Parser::found(size_t ahead) const {
   const Token& token = peek(ahead);
   switch (token.kind) {
     case TokenKind::Local:
-    case TokenKind::Graph: return fmt::format("%{}", token.text);
-    case TokenKind::Global: return fmt::format("@{}", token.text);
-    case TokenKind::String: return fmt::format("\"{}\"", token.text);
+    case TokenKind::Graph: return fmt::format("%{}", shown(token.text));
+    case TokenKind::Global: return fmt::format("@{}", shown(token.text));
+    case TokenKind::String: return fmt::format("\"{}\"", shown(token.text));
     case TokenKind::Identifier:
     case TokenKind::Integer:
-    case TokenKind::Float: return fmt::format("'{}'", token.text);
+    case TokenKind::Float: return fmt::format("'{}'", shown(token.text));
+    case TokenKind::End:
+      if (end_ + 1 < stream_.tokens.size()) return "the next definition";
+      [[fallthrough]];
     default: return tokenKindName(token.kind);
   }
 }
@@ -185,7 +188,8 @@ void ProgramReader::read(std::string name, std::string text) {
       if (library)
         sources.push_back({fmt::format("<{}>", import), std::string(*library), true});
       else
-        diagnostics.error(location, fmt::format("unknown module \"{}\": \"prelude\" is known", import));
+        diagnostics.error(location,
+                          fmt::format("unknown module \"{}\": \"prelude\" is known", shown(import)));
     }
   }
   for (Parser& parser : parsers) parser.declareItems();
@@ -205,7 +209,7 @@ void markExported(const ParseOptions& options, const ProgramReader& reader, ir::
       module.function(*id).isExported = true;
       any = true;
     } else if (isRequired) {
-      diagnostics.error({}, fmt::format("no function @{} to export", name));
+      diagnostics.error({}, fmt::format("no function @{} to export", shown(name)));
     }
   };
   exportNamed("main", false);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "compiler/frontend/names.h"
 #include "compiler/frontend/parser.h"
 #include "compiler/frontend/suggest.h"
+#include "compiler/ir/metadata.h"
 
 namespace baton::frontend {
 
@@ -24,12 +26,13 @@ class ProgramReader;
 
 /// An attribute value before its schema gives it a type.
 struct RawAttr {
-  enum class Kind : uint8_t { None, Bool, Int, Float, String, Name, List };
+  /// Object: something of the metadata, or of an unknown form, that is no value of ours.
+  enum class Kind : uint8_t { None, Bool, Int, Float, String, Name, List, Object };
   Kind kind = Kind::None;
   bool boolean = false;
   int64_t integer = 0;
   double real = 0;
-  std::string text;  // String, Name
+  std::string text;  // String, Name, Object
   std::vector<RawAttr> list;
   SourceLocation location;
 };
@@ -47,11 +50,14 @@ class Parser {
   std::vector<std::pair<std::string, SourceLocation>> imports() const { return imports_; }
 
  private:
-  enum class ItemKind : uint8_t { Function, Type, ExternType, Param, Import };
+  /// Lambda and Expression: texts of one function and of one expression, which become @main.
+  enum class ItemKind : uint8_t { Function, Lambda, Expression, Type, ExternType, Param, Import };
   struct Item {
     ItemKind kind;
     size_t token;  // of its keyword
     size_t end;    // first token of the next item
+    std::string name;
+    size_t rest;  // first token after the name
     std::optional<ir::GlobalId> function;
     std::optional<ir::ConstantId> constant;
     std::optional<ir::TypeDefId> type;
@@ -63,6 +69,13 @@ class Parser {
   struct Callee {
     std::variant<ir::Atom, const ops::OpDef*, ir::ConstructorRef, ir::ArrayOperation, Join> what;
     SourceLocation location;
+  };
+  /// meta[kind][index]
+  struct MetaReference {
+    std::string kind;
+    size_t index = 0;
+    SourceLocation location;
+    std::string text() const;
   };
 
   // Tokens.
@@ -87,12 +100,16 @@ class Parser {
   // Definitions (parse_items.cc).
   SourceLocation locationOf(const GlobalName& name) const;
   void scanItems();
+  bool isExpressionStart() const;
   std::string docOf(size_t token) const;
   void parseTypeItem(const Item& item);
   void parseFunctionItem(const Item& item);
+  void parseFunctionText();
+  void parseBareExpression();
   void parseParamItem(const Item& item);
   bool parseGenerics(std::vector<ir::TypeVarId>& generics);
-  bool parseWhere(std::vector<DimConstraint>& where);
+  bool parseWhere(std::vector<DimConstraint>& where, size_t firstOfResult);
+  bool parseFreeVariable();
 
   // Types (parse_types.cc).
   std::optional<ir::TypeRef> parseType();
@@ -106,6 +123,9 @@ class Parser {
   // Expressions (parse_expressions.cc).
   std::optional<ir::Atom> parseSequence(bool inParentheses);
   bool parseLet();
+  /// Of a local name: names that other systems give may contain dots.
+  std::string takeName();
+  std::string takeKnownName();
   bool parseGraphBinding();
   std::optional<ir::Atom> parseExpression(int minPrecedence = 0);
   std::optional<ir::Atom> parseUnary();
@@ -118,15 +138,17 @@ class Parser {
   std::optional<ir::Atom> parseParenthesized();
   std::optional<ir::Atom> parseBracedValue();
   std::optional<ir::Atom> parseLiteral(bool negative);
-  std::optional<ir::Atom> parseMetaConstant();
   /// What stands in the parentheses of a call.
   struct Arguments {
     std::vector<ir::Atom> values;
     std::vector<SourceLocation> places;
     ir::Attrs attrs;
+    std::optional<Token> foreignAttr;  // the first one at a call of something else than an operator
+    bool isForeign = false;
   };
   /// `op`: the operator that has the attributes; null: there may be none.
   bool parseArguments(const ops::OpDef* op, Arguments& arguments);
+  bool parseForeignAttribute(Arguments& arguments);
   std::optional<ir::Atom> parseCall(const Callee& callee);
   ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
                       SourceLocation placeB, SourceLocation location);
@@ -143,18 +165,40 @@ class Parser {
   std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
   bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
   void skipType();
+  bool skipDevice();
+  bool skipBraces();
   std::optional<ir::Atom> parseBraces();  ///< '{' sequence '}', its bindings into block_
   bool parseBlock(ir::BlockId block);     ///< the same into a block of its own
   std::optional<ir::Atom> parseCells(std::string_view keyword);
 
   // Attributes (parse_attributes.cc).
   std::optional<RawAttr> parseRawAttr();
+  std::optional<RawAttr> parseRawValue();
   bool parseAttribute(const ops::OpDef& op, ir::Attrs& attrs);
   bool parseFunctionAttribute(ir::Attrs& attrs);
+  /// Whether `name =` follows, where the name may have dots.
+  bool atAttribute() const;
+  std::string takeAttributeName();  ///< and the '='
   std::optional<std::vector<DimExpr>> parseDimList();
   std::optional<ir::AttrValue> convertAttr(const RawAttr& raw, const ops::AttrSpec& spec,
                                            std::string_view op);
   bool completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocation location);
+
+  // The metadata section (parse_meta.cc).
+  std::optional<MetaReference> parseMetaReference();
+  /// Reports when it is not there.
+  const ir::MetadataNode* metaNode(const MetaReference& reference);
+  std::optional<ir::Atom> parseMetaConstant();
+  std::optional<RawAttr> parseMetaAttr();
+  std::optional<RawAttr> rawOf(const ir::MetadataNode& node, SourceLocation location, size_t& budget);
+  std::optional<RawAttr> rawField(const ir::MetadataNode& object, const std::string& name,
+                                  const std::string& text, const ops::AttrSpec& spec,
+                                  SourceLocation location);
+  bool parseMetaAttributes(const ops::OpDef& op, ir::Attrs& attrs);
+  std::optional<DimExpr> parseMetaDim();
+  std::optional<DimExpr> dimAt(size_t position, SourceLocation location);
+  std::optional<DimExpr> dimOf(size_t position, SourceLocation location, size_t& budget);
+  std::optional<ir::TypeRef> parseMetaType();
 
   // Emission.
   ir::VarId emit(ir::Rhs rhs, SourceLocation location);
@@ -175,7 +219,9 @@ class Parser {
   size_t end_ = 0;  // tokens from here on read as End: the current item ends
   Token endToken_;
   int nesting_ = 0;
-  std::optional<std::vector<ir::ConstantId>> metaConstants_;  // read when first asked for
+  bool isMetadataRead_ = false;  // when it is first asked for
+  std::optional<ir::MetadataGraph> metadata_;
+  std::unordered_map<size_t, ir::ConstantId> metaConstants_;  // by index
 
   // Of the function that is being parsed.
   ir::Function* function_ = nullptr;
@@ -184,6 +230,9 @@ class Parser {
   ScopedNames<ir::TypeVarId> typeVars_;
   ScopedNames<DimSymbol> dims_;
   bool mayNameDims_ = false;  // a new name in a dim declares a symbol
+  bool isBareExpression_ = false;
+  bool hasDottedNames_ = false;
+  SourceLocation valueLocation_;  // of the last value that ended a sequence
   std::vector<std::pair<DimSymbol, SourceLocation>> declaredDims_;
   std::unordered_set<ir::VarId> joins_;
   std::unordered_set<ir::VarId> loops_;  // joins that their own body calls

@@ -41,6 +41,7 @@ struct Binding {
 struct Block {
   std::vector<Binding> bindings;
   Atom result;
+  SourceLocation resultLocation;  ///< where the result stands in the text; may be unknown
 };
 
 /// A variable: bound once, by a binding, a parameter list or a pattern.

@@ -1,211 +1,147 @@
 #include "compiler/ir/metadata.h"
 
-#include <array>
-#include <cstring>
+#include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "base/checked_math.h"
+#include "compiler/ir/saved_tensor.h"
 
 namespace baton::ir {
 namespace {
 
-constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/// First word of a saved tensor.
-constexpr uint64_t kTensorMagic = 0xDD5E40F096B4A13FULL;
+constexpr int kMaxDepth = 64;
 
-std::string encodeBase64(std::span<const std::byte> bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t word = 0;
-    size_t count = std::min<size_t>(3, bytes.size() - i);
-    for (size_t j = 0; j < 3; ++j) word = word << 8 | (j < count ? static_cast<uint32_t>(bytes[i + j]) : 0);
-    for (size_t j = 0; j < 4; ++j) text += j <= count ? kAlphabet[word >> (18 - 6 * j) & 63] : '=';
-  }
-  return text;
+Error malformed(std::string_view what) {
+  return Error(ErrorCode::Malformed, fmt::format("metadata: {}", what));
 }
 
-Result<std::vector<std::byte>> decodeBase64(std::string_view text) {
-  std::array<int8_t, 256> values;
-  values.fill(-1);
-  for (int i = 0; i < 64; ++i) values[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
-  std::vector<std::byte> bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  uint32_t word = 0;
-  int bits = 0;
-  for (char c : text) {
-    if (c == '=' || c == '\n' || c == '\r') continue;
-    int8_t value = values[static_cast<uint8_t>(c)];
-    if (value < 0) return Error(ErrorCode::Malformed, "metadata: invalid base64");
-    word = word << 6 | static_cast<uint32_t>(value);
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes.push_back(static_cast<std::byte>(word >> bits & 0xff));
-  }
-  return bytes;
-}
-
-/// Code and width of an element type as DLPack numbers them.
-struct TypeCode {
-  uint8_t code;
-  uint8_t bits;
-};
-
-TypeCode typeCode(DType dtype) {
-  uint8_t bits = static_cast<uint8_t>(8 * sizeBytes(dtype));
-  if (dtype == DType::Bool) return {1, 1};
-  if (dtype == DType::BF16) return {4, bits};
-  if (isFloat(dtype)) return {2, bits};
-  return {static_cast<uint8_t>(isUnsignedInt(dtype) ? 1 : 0), bits};
-}
-
-std::optional<DType> dtypeOf(uint8_t code, uint8_t bits) {
-  for (int i = 0; i < kDTypeCount; ++i) {
-    TypeCode known = typeCode(static_cast<DType>(i));
-    if (known.code == code && known.bits == bits) return static_cast<DType>(i);
-  }
-  return std::nullopt;
-}
-
-template <class T>
-void append(std::vector<std::byte>& bytes, T value) {
-  const std::byte* raw = reinterpret_cast<const std::byte*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof(T));
-}
-
-template <class T>
-bool take(std::span<const std::byte>& bytes, T& value) {
-  if (bytes.size() < sizeof(T)) return false;
-  std::memcpy(&value, bytes.data(), sizeof(T));
-  bytes = bytes.subspan(sizeof(T));
-  return true;
-}
-
-Result<Constant> readTensor(std::span<const std::byte> bytes) {
-  auto malformed = [](const char* what) {
-    return Error(ErrorCode::Malformed, fmt::format("metadata: tensor {}", what));
-  };
-  uint64_t magic = 0, reserved = 0, dataBytes = 0;
-  int32_t deviceType = 0, deviceId = 0, rank = 0;
-  uint8_t code = 0, bits = 0;
-  uint16_t lanes = 0;
-  if (!take(bytes, magic) || !take(bytes, reserved) || !take(bytes, deviceType) || !take(bytes, deviceId) ||
-      !take(bytes, rank) || !take(bytes, code) || !take(bytes, bits) || !take(bytes, lanes))
-    return malformed("is cut off");
-  if (magic != kTensorMagic) return malformed("does not start with its magic number");
-  std::optional<DType> dtype = dtypeOf(code, bits);
-  if (!dtype || lanes != 1) return malformed("has an unknown element type");
-  if (rank < 0 || rank > 64) return malformed("has an impossible rank");
-  Constant constant;
-  constant.dtype = *dtype;
-  for (int32_t i = 0; i < rank; ++i) {
-    int64_t extent = 0;
-    if (!take(bytes, extent)) return malformed("is cut off");
-    constant.shape.push_back(extent);
-  }
-  if (!take(bytes, dataBytes)) return malformed("is cut off");
-  std::optional<int64_t> count = checkedElementCount(constant.shape);
-  std::optional<int64_t> expected = count ? checkedMul<int64_t>(*count, sizeBytes(*dtype)) : std::nullopt;
-  if (!expected || static_cast<uint64_t>(*expected) != dataBytes || bytes.size() < dataBytes)
-    return malformed("does not have the number of bytes that its shape needs");
-  constant.bytes.assign(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(dataBytes));
-  return constant;
-}
-
-}  // namespace
-
-std::string writeMetadata(const Module& module, std::span<const ConstantId> constants) {
-  using Json = nlohmann::ordered_json;
-  Json nodes = Json::array();
-  nodes.push_back({{"type_key", ""}});
-  nodes.push_back({{"type_key", "Map"}, {"keys", {"relay.Constant"}}, {"data", {2}}});
-  Json indices = Json::array();
-  for (size_t i = 0; i < constants.size(); ++i) indices.push_back(i + 3);
-  nodes.push_back({{"type_key", "Array"}, {"data", indices}});
-  Json arrays = Json::array();
-  for (size_t i = 0; i < constants.size(); ++i) {
-    const Constant& constant = module.constant(constants[i]);
-    Json attrs = {
-        {"_checked_type_", "0"}, {"data", fmt::format("{}", i)}, {"span", "0"}, {"virtual_device_", "0"}};
-    nodes.push_back({{"type_key", "relay.Constant"}, {"attrs", attrs}});
-    std::vector<std::byte> bytes;
-    append(bytes, kTensorMagic);
-    append(bytes, uint64_t{0});
-    append(bytes, int32_t{1});
-    append(bytes, int32_t{0});
-    append(bytes, static_cast<int32_t>(constant.shape.size()));
-    append(bytes, typeCode(constant.dtype).code);
-    append(bytes, typeCode(constant.dtype).bits);
-    append(bytes, uint16_t{1});
-    for (int64_t extent : constant.shape) append(bytes, extent);
-    append(bytes, static_cast<uint64_t>(constant.bytes.size()));
-    bytes.insert(bytes.end(), constant.bytes.begin(), constant.bytes.end());
-    arrays.push_back(encodeBase64(bytes));
-  }
-  Json root = {{"root", 1}, {"nodes", nodes}, {"b64ndarrays", arrays}};
-  return root.dump(2) + "\n";
-}
-
-Result<std::vector<Constant>> readMetadata(std::string_view text) {
-  using Json = nlohmann::json;
-  auto malformed = [](const std::string& what) { return Error(ErrorCode::Malformed, "metadata: " + what); };
-  // Depth is bounded before the parser sees the text: it recurses.
+/// The JSON parser recurses, so depth is bounded before it sees the text.
+bool isTooDeep(std::string_view text) {
   int depth = 0;
   bool inString = false;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (inString && c == '\\') ++i;
     if (c == '"') inString = !inString;
-    if (!inString && (c == '[' || c == '{') && ++depth > 64) return malformed("nested too deeply");
+    if (!inString && (c == '[' || c == '{') && ++depth > kMaxDepth) return true;
     if (!inString && (c == ']' || c == '}')) --depth;
   }
-  Json root = Json::parse(text, nullptr, false);
-  if (root.is_discarded() || !root.is_object()) return malformed("not a JSON object");
-  const Json& nodes = root["nodes"];
-  const Json& arrays = root["b64ndarrays"];
-  if (!nodes.is_array() || !root["root"].is_number_unsigned()) return malformed("no table of nodes");
-  auto nodeAt = [&](const Json& index) -> const Json* {
-    if (!index.is_number_unsigned() || index.get<size_t>() >= nodes.size()) return nullptr;
-    const Json& node = nodes[index.get<size_t>()];
-    return node.is_object() ? &node : nullptr;
-  };
-  std::vector<Constant> constants;
-  const Json* map = nodeAt(root["root"]);
-  if (map == nullptr || !map->contains("keys")) return malformed("no map of kinds");
-  const Json& keys = (*map)["keys"];
-  const Json& lists = map->contains("data") ? (*map)["data"] : keys;
-  for (size_t k = 0; k < keys.size() && k < lists.size(); ++k) {
-    if (keys[k] != "relay.Constant") continue;
-    const Json* list = nodeAt(lists[k]);
-    if (list == nullptr || !list->contains("data") || !(*list)["data"].is_array())
-      return malformed("no list of constants");
-    for (const Json& item : (*list)["data"]) {
-      const Json* node = nodeAt(item);
-      if (node == nullptr || !node->contains("attrs") || !(*node)["attrs"].is_object() ||
-          !(*node)["attrs"].contains("data"))
-        return malformed("a constant without data");
-      const Json& data = (*node)["attrs"]["data"];
-      size_t index = SIZE_MAX;
-      if (data.is_string()) {
-        const std::string& digits = data.get_ref<const std::string&>();
-        if (!digits.empty() && digits.size() < 10 &&
-            digits.find_first_not_of("0123456789") == std::string::npos)
-          index = std::stoul(digits);
-      } else if (data.is_number_unsigned()) {
-        index = data.get<size_t>();
-      }
-      if (!arrays.is_array() || index >= arrays.size() || !arrays[index].is_string())
-        return malformed("a constant whose data is missing");
-      BATON_TRY_ASSIGN(std::vector<std::byte> bytes,
-                       decodeBase64(arrays[index].get_ref<const std::string&>()));
-      BATON_TRY_ASSIGN(Constant constant, readTensor(bytes));
-      constants.push_back(std::move(constant));
+  return false;
+}
+
+std::optional<size_t> parsePosition(std::string_view text) {
+  size_t position = 0;
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), position);
+  if (text.empty() || failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return position;
+}
+
+using Json = nlohmann::json;
+
+bool readPositions(const Json& list, std::vector<size_t>& positions) {
+  if (!list.is_array()) return false;
+  for (const Json& item : list) {
+    if (!item.is_number_unsigned()) return false;
+    positions.push_back(item.get<size_t>());
+  }
+  return true;
+}
+
+Result<MetadataNode> readNode(const Json& json) {
+  if (!json.is_object()) return malformed("a node that is no object");
+  MetadataNode node;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "type_key" && value.is_string()) {
+      node.kind = value.get<std::string>();
+    } else if (key == "repr_str" && value.is_string()) {
+      node.text = value.get<std::string>();
+    } else if (key == "data") {
+      if (!readPositions(value, node.items)) return malformed("a list that does not consist of positions");
+    } else if (key == "attrs" && value.is_object()) {
+      for (const auto& [name, field] : value.items())
+        node.fields.emplace_back(name, field.is_string() ? field.get<std::string>() : field.dump());
     }
   }
-  return constants;
+  return node;
+}
+
+}  // namespace
+
+std::string writeMetadata(const Module& module, std::span<const ConstantId> constants) {
+  using Ordered = nlohmann::ordered_json;
+  Ordered nodes = Ordered::array();
+  nodes.push_back({{"type_key", ""}});
+  nodes.push_back({{"type_key", "Map"}, {"keys", {"relay.Constant"}}, {"data", {2}}});
+  Ordered indices = Ordered::array();
+  for (size_t i = 0; i < constants.size(); ++i) indices.push_back(i + 3);
+  nodes.push_back({{"type_key", "Array"}, {"data", indices}});
+  Ordered arrays = Ordered::array();
+  for (size_t i = 0; i < constants.size(); ++i) {
+    Ordered attrs = {
+        {"_checked_type_", "0"}, {"data", fmt::format("{}", i)}, {"span", "0"}, {"virtual_device_", "0"}};
+    nodes.push_back({{"type_key", "relay.Constant"}, {"attrs", attrs}});
+    arrays.push_back(encodeTensor(module.constant(constants[i])));
+  }
+  Ordered root = {{"root", 1}, {"nodes", nodes}, {"b64ndarrays", arrays}};
+  return root.dump(2) + "\n";
+}
+
+const std::string* MetadataNode::field(std::string_view name) const {
+  for (const auto& [key, value] : fields)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+Result<MetadataGraph> MetadataGraph::read(std::string_view text) {
+  if (isTooDeep(text)) return malformed("nested too deeply");
+  Json root = Json::parse(text, nullptr, false);
+  if (root.is_discarded() || !root.is_object()) return malformed("not a JSON object");
+  MetadataGraph graph;
+  const auto nodes = root.find("nodes");
+  const auto map = root.find("root");
+  if (nodes == root.end() || !nodes->is_array() || map == root.end() || !map->is_number_unsigned())
+    return malformed("no table of nodes");
+  for (const Json& json : *nodes) {
+    BATON_TRY_ASSIGN(MetadataNode node, readNode(json));
+    graph.nodes_.push_back(std::move(node));
+  }
+  if (const auto tensors = root.find("b64ndarrays"); tensors != root.end() && tensors->is_array())
+    for (Json& tensor : *tensors)  // weights may be large: there is one copy of their text at a time
+      graph.tensors_.push_back(tensor.is_string() ? std::move(tensor.get_ref<std::string&>())
+                                                  : std::string());
+  const size_t at = map->get<size_t>();
+  if (at >= nodes->size()) return malformed("no map of kinds");
+  const auto keys = (*nodes)[at].find("keys");
+  const std::vector<size_t>& lists = graph.nodes_[at].items;
+  if (keys == (*nodes)[at].end() || !keys->is_array() || keys->size() != lists.size())
+    return malformed("no map of kinds");
+  for (size_t i = 0; i < lists.size(); ++i) {
+    const MetadataNode* list = graph.node(lists[i]);
+    if (list == nullptr || !(*keys)[i].is_string()) return malformed("no list of objects");
+    graph.kinds_[(*keys)[i].get<std::string>()] = list->items;
+  }
+  return graph;
+}
+
+std::span<const size_t> MetadataGraph::objects(std::string_view kind) const {
+  const auto known = kinds_.find(kind);
+  return known == kinds_.end() ? std::span<const size_t>() : std::span<const size_t>(known->second);
+}
+
+const MetadataNode* MetadataGraph::reference(std::string_view field) const {
+  const std::optional<size_t> position = parsePosition(field);
+  const MetadataNode* found = position ? node(*position) : nullptr;
+  return found == nullptr || found->kind.empty() ? nullptr : found;
+}
+
+Result<Constant> MetadataGraph::constant(const MetadataNode& node) const {
+  const std::string* data = node.field("data");
+  if (data == nullptr) return malformed("a constant without data");
+  const std::optional<size_t> position = parsePosition(*data);
+  if (!position || *position >= tensors_.size()) return malformed("a constant whose data is missing");
+  return decodeTensor(tensors_[*position]);
 }
 
 }  // namespace baton::ir

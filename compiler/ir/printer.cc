@@ -12,6 +12,24 @@
 namespace baton::ir {
 namespace {
 
+/// Between quotes, as the lexer reads it.
+std::string inQuotes(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    const char* escape = c == '"'    ? "\\\""
+                         : c == '\\' ? "\\\\"
+                         : c == '\n' ? "\\n"
+                         : c == '\t' ? "\\t"
+                         : c == '\r' ? "\\r"
+                                     : nullptr;
+    if (escape != nullptr)
+      out += escape;
+    else
+      out += c;
+  }
+  return out + '"';
+}
+
 struct AttrText {
   PrintNames& names;
   std::string operator()(std::monostate) const { return "None"; }
@@ -19,10 +37,11 @@ struct AttrText {
   std::string operator()(int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const {
     std::string text = fmt::format("{}", value);
-    // Digits alone would read back as an integer, which is fine: the schema decides.
+    // Digits alone would read back as an integer.
+    if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
     return text;
   }
-  std::string operator()(const std::string& value) const { return '"' + value + '"'; }
+  std::string operator()(const std::string& value) const { return inQuotes(value); }
   std::string operator()(DType value) const { return fmt::format("\"{}\"", dtypeName(value)); }
   std::string operator()(const std::vector<int64_t>& list) const {
     return fmt::format("[{}]", fmt::join(list, ", "));
@@ -71,7 +90,7 @@ class Printer {
     if (options_.constants && !constant.isExternal())
       out_ += meta(id);
     else
-      out_ += '"' + constant.externalKey + '"';
+      out_ += inQuotes(constant.externalKey);
     out_ += '\n';
   }
 
@@ -175,7 +194,11 @@ class Printer {
       const Pattern& node = function_->pattern(*piece.pattern);
       switch (node.kind) {
         case Pattern::Kind::Wildcard: text += '_'; continue;
-        case Pattern::Kind::Var: text += '%' + names_.of(node.var); continue;
+        case Pattern::Kind::Var:
+          text += '%' + names_.of(node.var);
+          if (TypeRef declared = function_->var(node.var).declaredType)
+            text += ": " + printType(module_, declared, names_);
+          continue;
         case Pattern::Kind::Constructor: text += module_.constructor(node.constructor).name; break;
         case Pattern::Kind::Tuple: break;
       }

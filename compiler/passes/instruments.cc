@@ -54,10 +54,10 @@ std::string PassTimer::report(const Pipeline& pipeline) const {
     }
     const PipelineStep& step = (*visit.steps)[visit.next++];
     const Row row = sumOf(step);
-    text +=
-        fmt::format("{:>10.3f} ms {:>5.1f} % {:>4} x {}{}\n", milliseconds(row.time),
-                    total.count() == 0 ? 0.0 : 100.0 * milliseconds(row.time) / milliseconds(total), row.runs,
-                    std::string(2 * (stack.size() - 1), ' '), step.pass == nullptr ? "repeat" : step.pass->name);
+    text += fmt::format("{:>10.3f} ms {:>5.1f} % {:>4} x {}{}\n", milliseconds(row.time),
+                        total.count() == 0 ? 0.0 : 100.0 * milliseconds(row.time) / milliseconds(total),
+                        row.runs, std::string(2 * (stack.size() - 1), ' '),
+                        step.pass == nullptr ? "repeat" : step.pass->name);
     if (step.pass == nullptr) stack.push_back({&step.body});
   }
   return text;

@@ -160,8 +160,9 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
     }
     for (const DimConstraint& constraint : where) {
       std::string message =
-          fmt::format("{}: {} {} {} does not hold", name, ir::print(module_.module(), constraint.lhs),
-                      relationName(constraint.relation), ir::print(module_.module(), constraint.rhs));
+          fmt::format("{}: {} {} {} does not hold: found {{0}} and {{1}}", name,
+                      ir::print(module_.module(), constraint.lhs), relationName(constraint.relation),
+                      ir::print(module_.module(), constraint.rhs));
       Result<void> checked =
           require(inCaller(constraint.lhs), constraint.relation, inCaller(constraint.rhs), message);
       if (!checked.has_value()) reportFailure(binding, checked.error().message(), std::nullopt);

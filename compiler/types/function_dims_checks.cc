@@ -9,6 +9,7 @@
 #include "compiler/ir/walk.h"
 #include "compiler/types/dims.h"
 #include "compiler/types/function_dims.h"
+#include "compiler/types/result_location.h"
 
 namespace baton::types {
 
@@ -105,13 +106,13 @@ void FunctionDims::checkResult(ir::BlockId body, TypeRef declared, const std::st
       }
     }
     std::vector<ir::Obligation> checks;
+    const SourceLocation place = resultLocation(function_, id, location);
     for (ir::Obligation& check : demand.checks) {
       Truth truth = knowledge_.decide(check.lhs, check.relation, check.rhs);
       if (truth == Truth::True) continue;
       if (truth == Truth::False) {
         std::vector<std::string> shown;
         for (const DimExpr& dim : check.shown) shown.push_back(ir::print(module, dim));
-        SourceLocation place = isLast ? block.bindings.back().location : location;
         report(place, certain, ops::formatDimMessage(check.message, shown), ir::print(module, type));
       }
       checks.push_back(std::move(check));
@@ -119,9 +120,9 @@ void FunctionDims::checkResult(ir::BlockId body, TypeRef declared, const std::st
     if (checks.empty()) continue;
     ir::VarInfo info;
     info.type = withDims(module.types, type, demand.dims);
-    info.location = location;
+    info.location = place;
     ir::VarId alias = function_.addVar(std::move(info));
-    block.bindings.push_back({alias, ir::AtomRhs{result}, location, std::move(checks)});
+    block.bindings.push_back({alias, ir::AtomRhs{result}, place, std::move(checks)});
     block.result = alias;
   }
 }

@@ -8,6 +8,15 @@
 #include "compiler/ops/call_contexts.h"
 
 namespace baton::types {
+namespace {
+
+/// "the weight", "element 2 of the data"
+std::string theInput(const ops::OpCall& call, size_t input) {
+  const std::string name = ops::inputName(call, input);
+  return name.starts_with("element ") ? name : "the " + name;
+}
+
+}  // namespace
 
 OperatorStructure::OperatorStructure(Structure& structure, Structure::Pending& pending)
     : structure_(structure),
@@ -203,9 +212,8 @@ std::string OperatorStructure::printInput(size_t input) const {
 
 Error OperatorStructure::mismatch(size_t input, const std::string& expected) const {
   ops::OpCall call{call_.op, &call_.attrs, inputs_.size()};
-  return Error(ErrorCode::CompileError,
-               fmt::format("{}: the {} has type {}; expected {}", call_.op->name, ops::inputName(call, input),
-                           printInput(input), expected));
+  return Error(ErrorCode::CompileError, fmt::format("{}: {} has type {}; expected {}", call_.op->name,
+                                                    theInput(call, input), printInput(input), expected));
 }
 
 Result<void> OperatorStructure::requireDType(size_t input, DType dtype) {
@@ -224,15 +232,14 @@ Result<void> OperatorStructure::requireSameDType(size_t a, size_t b) {
   if (!structure_.terms_.unify(dtypeTerm(a), dtypeTerm(b))) return success();
   ops::OpCall call{call_.op, &call_.attrs, inputs_.size()};
   blame(b);
-  return mismatch(
-      b, fmt::format("element type {}, as the {} has", dtypeName(*dtype(a)), ops::inputName(call, a)));
+  return mismatch(b, fmt::format("element type {}, as {} has", dtypeName(*dtype(a)), theInput(call, a)));
 }
 
 Result<void> OperatorStructure::requireSameRank(size_t a, size_t b) {
   if (!structure_.terms_.unify(rankTerm(a), rankTerm(b))) return success();
   ops::OpCall call{call_.op, &call_.attrs, inputs_.size()};
   blame(b);
-  return mismatch(b, fmt::format("rank {}, as the {} has", *rank(a), ops::inputName(call, a)));
+  return mismatch(b, fmt::format("rank {}, as {} has", *rank(a), theInput(call, a)));
 }
 
 Result<void> OperatorStructure::provideDType(size_t result, Term dtype) {

@@ -45,8 +45,9 @@ class Specialiser {
       if (!function.isExported) continue;
       if (!function.generics.empty())
         diagnostics_.error(function.location,
-                           fmt::format("@{} is exported, so it cannot have type parameters", function.name));
-      else
+                           fmt::format("@{} is exported, so it cannot have type parameters",
+                                       frontend::shown(function.name)));
+      else if (hasKnownParameters(ir::GlobalId(static_cast<uint32_t>(i))))
         instanceOf(ir::GlobalId(static_cast<uint32_t>(i)), {}, function.location);
     }
     for (size_t next = 0; next < instances_.size() && !diagnostics_.hasErrors(); ++next) build(next);
@@ -73,6 +74,23 @@ class Specialiser {
     return nested == kMaxNested;
   }
 
+  /// Callers outside know no more than what is declared or follows from the body.
+  bool hasKnownParameters(ir::GlobalId id) {
+    const ir::Function& function = module_.function(id);
+    bool ok = true;
+    for (ir::VarId param : function.params) {
+      const Term term = structure_.of(id).vars[param.value()];
+      if (!structure_.terms().hasUnknown(term)) continue;
+      const ir::VarInfo& info = function.var(param);
+      diagnostics_.error(info.location,
+                         fmt::format("the type of %{} is not known, and @{} is exported; annotate it",
+                                     frontend::shown(info.name), frontend::shown(function.name)),
+                         structure_.terms().print(term));
+      ok = false;
+    }
+    return ok;
+  }
+
   ir::GlobalId instanceOf(ir::GlobalId original, std::vector<ir::TypeRef> arguments,
                           SourceLocation location) {
     std::vector<uint32_t> key{original.value()};
@@ -84,8 +102,8 @@ class Specialiser {
     size_t copy = copies_[original.value()]++;
     if (copy >= kMaxInstances && isEndless(original)) {
       if (!diagnostics_.hasErrors())
-        diagnostics_.error(location,
-                           fmt::format("@{} calls itself, directly or not, with ever more types", name));
+        diagnostics_.error(location, fmt::format("@{} calls itself, directly or not, with ever more types",
+                                                 frontend::shown(name)));
       return entry->second;
     }
     std::string unique = name;
@@ -115,13 +133,13 @@ class Specialiser {
     for (size_t i = 0; i < function.generics.size(); ++i)
       arguments.emplace(function.generics[i], instance.arguments[i]);
     function.generics.clear();
-    function.name = instance.name;
     FunctionSpecialiser specialiser(
         module_, structure_, globals_, structure_.of(instance.original), diagnostics_,
         [this](ir::GlobalId id, std::vector<ir::TypeRef> types, SourceLocation location) {
           return instanceOf(id, std::move(types), location);
         });
     specialiser.run(function, std::move(arguments));
+    function.name = instance.name;
     built_.push_back(std::move(function));
   }
 

@@ -6,6 +6,15 @@
 
 namespace baton::types {
 
+namespace {
+
+/// "%x", or "the value" of a variable without a name.
+std::string nameOf(const ir::VarInfo& info) {
+  return info.name.empty() ? "the value" : "%" + frontend::shown(info.name);
+}
+
+}  // namespace
+
 void FunctionSpecialiser::run(ir::Function& function, TypeArguments arguments) {
   function_ = &function;
   for (uint32_t i = 0; i < function.blocks.size(); ++i) origins_.push_back(ir::BlockId(i));
@@ -56,20 +65,25 @@ bool FunctionSpecialiser::giveType(ir::VarId var, const Environment& environment
   Term term = terms_[var.value()];
   std::optional<ir::TypeRef> type = structure_.terms().toType(term, environment.arguments);
   if (!type) {
-    diagnostics_.error(info.location, fmt::format("the type of %{} is not known; annotate it", info.name),
+    diagnostics_.error(info.location, fmt::format("the type of {} is not known; annotate it", nameOf(info)),
                        structure_.terms().print(term));
     return false;
   }
   if ((*type)->isOpen()) {
     diagnostics_.error(
         info.location,
-        fmt::format("the type of %{} depends on type parameters of another function; annotate it", info.name),
+        fmt::format("the type of {} depends on type parameters of another function; annotate it",
+                    nameOf(info)),
         structure_.terms().print(term));
     return false;
   }
   if ((*type)->writtenSize() > kMaxTypeSize) {
-    diagnostics_.error(info.location,
-                       fmt::format("the type of %{} has more than {} parts", info.name, kMaxTypeSize));
+    diagnostics_.error(
+        info.location,
+        environment.arguments.empty()
+            ? fmt::format("the type of {} has more than {} parts", nameOf(info), kMaxTypeSize)
+            : fmt::format("@{} is used with ever larger types: that of {} has more than {} parts",
+                          frontend::shown(function_->name), nameOf(info), kMaxTypeSize));
     return false;
   }
   info.type = *type;
@@ -210,7 +224,7 @@ ir::VarId FunctionSpecialiser::instanceOf(ir::VarId var, std::vector<ir::TypeRef
   if (known != from.byTypes.end()) return known->second;
   if (from.instances.size() == kMaxInstances) {
     diagnostics_.error(from.location,
-                       fmt::format("%{} is used with ever more types", function_->var(var).name));
+                       fmt::format("{} is used with ever more types", nameOf(function_->var(var))));
     return var;
   }
   ir::VarInfo info = function_->var(var);

@@ -3,16 +3,16 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/walk.h"
+#include "compiler/types/result_location.h"
 
 namespace baton::types {
 
 namespace {
 
-/// Where the result of a block is made; a variable that has been there before tells nothing.
-SourceLocation resultLocation(const ir::Function& function, ir::BlockId id, SourceLocation otherwise) {
-  const ir::Block& block = function.block(id);
-  const bool isMade = !block.bindings.empty() && block.result == ir::Atom(block.bindings.back().var);
-  return isMade && block.bindings.back().location.isKnown() ? block.bindings.back().location : otherwise;
+/// "%x", or "the value" of a variable without a name.
+std::string nameOf(const ir::Function& function, ir::VarId var) {
+  const std::string& name = function.var(var).name;
+  return name.empty() ? "the value" : "%" + frontend::shown(name);
 }
 
 }  // namespace
@@ -118,8 +118,7 @@ void Structure::inferPattern(ir::PatternId root, Term scrutinee) {
       case ir::Pattern::Kind::Var: {
         functions_[current_].vars[pattern.var.value()] = term;
         if (ir::TypeRef declared = function_->var(pattern.var).declaredType)
-          require(term, terms_.fromType(declared, {}), pattern.location,
-                  fmt::format("%{}", function_->var(pattern.var).name));
+          require(term, terms_.fromType(declared, {}), pattern.location, nameOf(*function_, pattern.var));
         break;
       }
       case ir::Pattern::Kind::Constructor: {
@@ -172,7 +171,8 @@ void Structure::callFunction(ir::BlockId block, uint32_t index, Term callee, con
   params.pop_back();
   if (params.size() != args.size()) {
     diagnostics_.error(binding.location,
-                       fmt::format("{} takes {} arguments, found {}", name, params.size(), args.size()));
+                       fmt::format("{} takes {}, found {}", name,
+                                   frontend::countOf(params.size(), "argument"), args.size()));
     return;
   }
   for (size_t i = 0; i < args.size(); ++i)
@@ -193,7 +193,7 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
     if (terms_.isUnknown(var))
       structure.vars[binding.var.value()] = var = type;
     else
-      require(var, type, binding.location, fmt::format("%{}", function_->var(binding.var).name));
+      require(var, type, binding.location, nameOf(*function_, binding.var));
     if (declared->isTensor() && declared->rank() == 1) facts.length = declared->dims()[0].asConstant();
   }
   auto at = [&](uint32_t operand) { return Occurrence{block, index, operand}; };
@@ -208,8 +208,7 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
     decltype(place)& placeOf;
 
     void operator()(const ir::AtomRhs& rhs) {
-      s.require(s.operand(rhs.atom, occurrence(0)), var, binding.location,
-                fmt::format("%{}", s.function_->var(binding.var).name));
+      s.require(s.operand(rhs.atom, occurrence(0)), var, binding.location, nameOf(*s.function_, binding.var));
       VarFacts& facts = s.facts_[s.current_][binding.var.value()];
       if (rhs.atom.isVar() && !facts.length)
         facts.length = s.facts_[s.current_][rhs.atom.var().value()].length;
@@ -292,13 +291,17 @@ void Structure::finishBinding(ir::BlockId block, uint32_t index) {
     return operand(function_->block(child).result, {child, Occurrence::kResult, 0});
   };
   if (const ir::If* branch = std::get_if<ir::If>(&binding.rhs)) {
-    require(resultOf(branch->thenBlock), var, binding.location, "the first branch");
-    require(resultOf(branch->elseBlock), var, binding.location, "the second branch");
+    auto place = [&](ir::BlockId child) { return resultLocation(*function_, child, binding.location); };
+    require(resultOf(branch->thenBlock), var, place(branch->thenBlock), "the first branch");
+    require(resultOf(branch->elseBlock), var, place(branch->elseBlock), "the second branch");
   } else if (const ir::Match* match = std::get_if<ir::Match>(&binding.rhs)) {
     for (const ir::Clause& clause : match->clauses)
-      require(resultOf(clause.block), var, function_->pattern(clause.pattern).location, "this clause");
+      require(resultOf(clause.block), var,
+              resultLocation(*function_, clause.block, function_->pattern(clause.pattern).location),
+              "this clause");
   } else if (const ir::NestedBlock* nested = std::get_if<ir::NestedBlock>(&binding.rhs)) {
-    require(resultOf(nested->block), var, binding.location, "the block");
+    require(resultOf(nested->block), var, resultLocation(*function_, nested->block, binding.location),
+            "the block");
   } else if (const ir::Lambda* lambda = std::get_if<ir::Lambda>(&binding.rhs)) {
     Term result = resultOf(lambda->body);
     if (terms_.kind(var) == TermKind::Function)

@@ -71,10 +71,10 @@ Structure::Outcome Structure::attemptProject(Pending& pending) {
     diagnostics_.error(binding.location, fmt::format("field {} of a value that is no tuple", index),
                        terms_.print(tuple));
   } else if (index >= terms_.children(tuple).size()) {
-    diagnostics_.error(
-        binding.location,
-        fmt::format("field {} of a tuple that has {} fields", index, terms_.children(tuple).size()),
-        terms_.print(tuple));
+    diagnostics_.error(binding.location,
+                       fmt::format("field {} of a tuple that has {}", index,
+                                   frontend::countOf(terms_.children(tuple).size(), "field")),
+                       terms_.print(tuple));
   } else {
     require(terms_.children(tuple)[index], pending.result, binding.location, fmt::format("field {}", index));
   }

@@ -223,6 +223,20 @@ std::optional<TypeRef> TermTable::toType(Term root,
   return done.at(find(root));
 }
 
+bool TermTable::hasUnknown(Term root) {
+  std::unordered_set<Term> seen;
+  std::vector<Term> stack{find(root)};
+  while (!stack.empty()) {
+    const Term term = stack.back();
+    stack.pop_back();
+    if (!seen.insert(term).second) continue;
+    if (kind(term) == TermKind::Unknown) return true;
+    if (kind(term) == TermKind::Tensor) continue;
+    for (Term child : children(term)) stack.push_back(find(child));
+  }
+  return false;
+}
+
 std::string TermTable::print(Term root) {
   struct Piece {
     std::optional<Term> term;

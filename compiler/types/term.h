@@ -77,6 +77,8 @@ class TermTable {
   std::optional<ir::TypeRef> toType(Term term,
                                     const std::unordered_map<ir::TypeVarId, ir::TypeRef>& arguments);
   /// As in program text, `_` for what is unknown.
+  /// Whether a type in it, not a dtype or rank, is unknown.
+  bool hasUnknown(Term term);
   std::string print(Term term);
 
   /// Called with every unknown term that gets a meaning, before it does.

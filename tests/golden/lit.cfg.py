@@ -12,7 +12,8 @@ config.environment["PATH"] = os.pathsep.join([config.baton_bin, config.environme
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
-config.substitutions += [("FileCheck", config.baton_filecheck), ("%source", config.baton_source)]
+config.substitutions += [("FileCheck", config.baton_filecheck), ("split-file", config.baton_split_file),
+                         ("%source", config.baton_source)]
 for feature in config.baton_features.split(";"):
     if feature:
         config.available_features.add(feature)

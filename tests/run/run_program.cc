@@ -1,5 +1,6 @@
 // run_program FILE..., run_program --random SEED COUNT: runs whole programs in every way there is and
 // compares the results, bit for bit, with the evaluator's and with what the comments of the program expect.
+// run_program --print SEED COUNT FILE...: prints programs and parses them again, which changes nothing.
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,7 @@
 #include "compiler/passes/pass_manager.h"
 #include "compiler/types/typing.h"
 #include "constant_inputs.h"
+#include "equal_modules.h"
 #include "formats/value_text.h"
 #include "random_program.h"
 
@@ -66,7 +68,7 @@ class ProgramRunner {
     Outcome oracle;
   };
 
-  std::optional<ir::Module> typed(frontend::Diagnostics& diagnostics) const;
+  std::optional<ir::Module> typed(frontend::Diagnostics& diagnostics);
   void checkRefused();
   /// Evaluates the program as it is written, which says what every other way must give.
   std::vector<Case> evaluateRuns(ir::Module& module);
@@ -100,10 +102,11 @@ class ProgramRunner {
   std::string name_;
   std::string text_;
   CaseFile cases_;
+  std::string report_;  // of a program that has errors
   int failures_ = 0;
 };
 
-std::optional<ir::Module> ProgramRunner::typed(frontend::Diagnostics& diagnostics) const {
+std::optional<ir::Module> ProgramRunner::typed(frontend::Diagnostics& diagnostics) {
   ir::Module module;
   frontend::ParseOptions options;
   for (const Run& run : cases_.runs)
@@ -111,8 +114,7 @@ std::optional<ir::Module> ProgramRunner::typed(frontend::Diagnostics& diagnostic
   frontend::parseProgram(name_, text_, options, ops::OpRegistry::instance(), module, diagnostics);
   if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
   if (diagnostics.hasErrors()) {
-    const std::string report = frontend::render(diagnostics, module.sources);
-    diagnostics.note({}, report);
+    report_ = frontend::render(diagnostics, module.sources);
     return std::nullopt;
   }
   return module;
@@ -382,7 +384,7 @@ void ProgramRunner::checkRefused() {
     report = frontend::render(diagnostics, module->sources);
     if (!diagnostics.hasErrors()) return fail(run, "compiler", "expected an error, found none");
   } else {
-    report = diagnostics.items().back().message;
+    report = report_;
   }
   for (const std::string& part : cases_.compileErrors)
     if (report.find(part) == std::string::npos)
@@ -402,7 +404,7 @@ int ProgramRunner::run() {
     frontend::Diagnostics diagnostics;
     std::optional<ir::Module> module = typed(diagnostics);
     if (!module) {
-      fail(cases_.runs.front(), "compiler", diagnostics.items().back().message);
+      fail(cases_.runs.front(), "compiler", report_);
       return failures_;
     }
     const std::vector<Case> cases = evaluateRuns(*module);
@@ -417,6 +419,45 @@ int ProgramRunner::run() {
   return failures_;
 }
 
+ir::Module parsed(const std::string& name, const std::string& text, frontend::Diagnostics& diagnostics) {
+  ir::Module module;
+  frontend::parseProgram(name, text, {}, ops::OpRegistry::instance(), module, diagnostics);
+  return module;
+}
+
+/// What was found when a program was printed and parsed again; nothing where it has errors of its own.
+std::string printAndParse(const std::string& name, const std::string& text) {
+  frontend::Diagnostics diagnostics;
+  const ir::Module module = parsed(name, text, diagnostics);
+  if (diagnostics.hasErrors()) return {};
+  const std::string printed = ir::print(module, {.constants = true});
+  const ir::Module again = parsed("printed", printed, diagnostics);
+  if (diagnostics.hasErrors()) return frontend::render(diagnostics, again.sources);
+  const std::string found = difference(module, again);
+  if (!found.empty()) return found + "\n" + printed;
+  return ir::print(again, {.constants = true}) == printed ? std::string() : "printing changes\n" + printed;
+}
+
+/// Reports and counts the programs that change.
+int checkPrinted(uint64_t first, uint64_t count, const std::vector<std::string>& files) {
+  int failures = 0;
+  auto check = [&](const std::string& name, const std::string& text) {
+    const std::string found = printAndParse(name, text);
+    if (found.empty()) return;
+    ++failures;
+    std::fputs(fmt::format("{}: {}\n", name, found).c_str(), stderr);
+  };
+  for (const std::string& name : files) {
+    std::ifstream file(name);
+    std::stringstream text;
+    text << file.rdbuf();
+    check(name, text.str());
+  }
+  for (uint64_t seed = first; seed < first + count; ++seed)
+    check(fmt::format("seed-{}", seed), randomProgram(seed));
+  return failures;
+}
+
 }  // namespace
 }  // namespace baton::run
 
@@ -424,6 +465,11 @@ int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "--load")
     return baton::run::loadAndRun(std::vector<std::string>(argv + 2, argv + argc));
   int failures = 0;
+  if (argc > 3 && std::string(argv[1]) == "--print") {
+    failures = baton::run::checkPrinted(std::strtoull(argv[2], nullptr, 10),
+                                        std::strtoull(argv[3], nullptr, 10), {argv + 4, argv + argc});
+    return failures == 0 ? 0 : 1;
+  }
   if (argc > 3 && std::string(argv[1]) == "--random") {
     const uint64_t first = std::strtoull(argv[2], nullptr, 10);
     const uint64_t count = std::strtoull(argv[3], nullptr, 10);

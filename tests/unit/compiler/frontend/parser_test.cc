@@ -182,6 +182,56 @@ TEST_CASE("metadata that is not what it should be is refused") {
   CHECK(!parse(head + std::string(100000, '[')).ok());
 }
 
+TEST_CASE("objects of the metadata that contain themselves are refused") {
+  const std::string section =
+      "\n#[metadata]\n{\"root\": 1, \"nodes\": [{\"type_key\": \"\"}, {\"type_key\": \"Map\", \"keys\": "
+      "[\"Array\", "
+      "\"tir.Add\"], \"data\": [2, 3]}, {\"type_key\": \"Array\", \"data\": [4]}, {\"type_key\": \"Array\", "
+      "\"data\": "
+      "[5]}, {\"type_key\": \"Array\", \"data\": [4, 4]}, {\"type_key\": \"tir.Add\", \"attrs\": {\"a\": "
+      "\"5\", \"b\": "
+      "\"5\"}}]}";
+  CHECK(parse("def @main(%x: Tensor[(2,), float32]) { sum(%x, axis=meta[Array][0]) }" + section)
+            .messages()
+            .find("meta[Array][0] is no attribute") != std::string::npos);
+  CHECK(parse("def @main(%x: Tensor[(meta[tir.Add][0],), float32]) { %x }" + section)
+            .messages()
+            .find("the metadata holds no extent here") != std::string::npos);
+}
+
+TEST_CASE("names with dots are found before fields are") {
+  CHECK(printed("def @main(%x.1: int32, %x: (int32, int32), %a.b.0: (int32,)) { (%x.1, %x.0, %a.b.0, "
+                "%a.b.0.0) }") ==
+        "def @main(%x.1: int32, %x: (int32, int32), %a.b.0: (int32,)) {\n"
+        "  %0 = %x.0;\n"
+        "  %1 = %a.b.0.0;\n"
+        "  %2 = (%x.1, %0, %a.b.0, %1);\n"
+        "  %2\n"
+        "}\n");
+  // What stands apart is a field.
+  CHECK(printed("def @main(%x: (int32, int32)) { let %y .1 = 2; %x }").find("expected") != std::string::npos);
+}
+
+TEST_CASE("strings keep their escapes") {
+  const std::string text = "def @main(note=\"a \\\"b\\\" \\\\ c\\n\") {\n  1\n}\n";
+  CHECK(printed(text) == text);
+  Program program = parse(text);
+  REQUIRE(program.ok());
+  CHECK(program.function("main").attrs.stringOf("note") == "a \"b\" \\ c\n");
+}
+
+TEST_CASE("the printed text is the same program") {
+  // What the text has no other form for: numbers of attributes that look like integers.
+  Program program = parse("def @main(scale=2.0, count=2, list=[1, 2], none=None) { 1 }");
+  REQUIRE(program.ok());
+  const ir::Attrs& attrs = program.function("main").attrs;
+  Program again = parse(ir::print(program.module));
+  REQUIRE(again.ok());
+  CHECK(again.function("main").attrs == attrs);
+  CHECK(attrs.get<double>("scale") == 2.0);
+  CHECK(attrs.get<int64_t>("count") == 2);
+}
+
 TEST_CASE("constructors and operators are values") {
   CHECK(printed("type L { C(int32, L), E }\ndef @main() { (C, E, negative) }").find("fn (%a0, %a1)") !=
         std::string::npos);

@@ -43,8 +43,8 @@ TEST_CASE("types that do not fit are reported with both") {
                    "  1\n"
                    "}\n"
                    "def @f(%x: float32) -> int32 { 1f }\n") ==
-        Messages{"3:12: the second branch has type float32; expected int32",
-                 "4:12: @f takes 1 arguments, found 3",
+        Messages{"3:33: the second branch has type float32; expected int32",
+                 "4:12: @f takes 1 argument, found 3",
                  "5:15: argument 1 of @f has type int32; expected float32",
                  "6:12: add: the first operand must be a tensor",
                  "7:12: %x has type Tensor[(?, ?), float32]; expected fn (int32) -> _",
@@ -58,7 +58,7 @@ TEST_CASE("types that do not fit are reported with both") {
                  "14:39: the value matched by E has type bool; expected L[_]",
                  "15:22: the argument of ref_write has type ref(int32); expected ref(float32)",
                  "16:21: the argument of ref_read has type int32; expected ref(_)",
-                 "19:5: the result of @f has type float32; expected int32"});
+                 "19:32: the result of @f has type float32; expected int32"});
 }
 
 TEST_CASE("operators wait for their inputs") {
@@ -68,7 +68,8 @@ TEST_CASE("operators wait for their inputs") {
   CHECK(resultOf("def @main() { @f(1i64) }\ndef @f(%a) { %a + %a }") == "int64");
   CHECK(messagesOf("def @main() { let %f = fn (%a) { %a + %a }; 1 }") ==
         Messages{"1:37: add: the types of its inputs are not known; annotate them"});
-  CHECK(messagesOf("def @main(%x) { %x }") == Messages{});
+  CHECK(messagesOf("def @main(%x) { %x }") ==
+        Messages{"1:11: the type of %x is not known, and @main is exported; annotate it"});
   CHECK(messagesOf("def @main() { let %f = fn (%a) { %a.0 }; 1 }") ==
         Messages{"1:34: the type of the tuple is not known; annotate it"});
 }
@@ -170,7 +171,7 @@ TEST_CASE("what a polymorphic function does not declare has one type") {
 
 TEST_CASE("generics are rigid inside their function") {
   CHECK(messagesOf("def @main() { @f(1) }\ndef @f[A](%x: A) -> int32 { %x }") ==
-        Messages{"2:5: the result of @f has type A; expected int32"});
+        Messages{"2:29: the result of @f has type A; expected int32"});
   CHECK(messagesOf("def @f[A](%x: A) -> A { %x + 1 }\ndef @main() { @f(1) }").size() == 1);
 }
 
@@ -250,6 +251,12 @@ TEST_CASE("types of programs that are large or deep") {
   std::string nested = "def @main(%x: int32) {\n";
   for (int i = 0; i < 500; ++i) nested += "  let %x = (%x,);\n";
   CHECK(resultOf(nested + "  1\n}") == "int32");
+}
+
+TEST_CASE("a local function has a limited number of types") {
+  std::string text = "def @main() {\n  let %g = fn [A](%x: A) -> A { %x };\n  let %x = 1;\n";
+  for (int i = 0; i < 260; ++i) text += "  let %x = (%x,);\n  let %y = %g(%x);\n";
+  CHECK(messagesOf(text + "  1\n}") == Messages{"2:12: %g is used with ever more types"});
 }
 
 }  // namespace

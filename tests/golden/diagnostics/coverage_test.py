@@ -1,0 +1,95 @@
+"""Every message of the front end and of typing has a golden case.
+
+The messages are the string literals of the sources that read like text. Each must be part of a
+CHECK line of a file beside this one, with something in the place of each argument; lit proves that
+the lines hold. Literals that are no messages are listed below, with the reason."""
+import pathlib
+import re
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[2]
+FOLDERS = ["compiler/frontend", "compiler/types"]
+FILES = ["compiler/ir/metadata.cc", "compiler/ir/saved_tensor.cc"]
+
+# Literals that are no messages, or that no program text can bring about.
+OTHER = {
+    ("compiler/frontend/lexer.cc", "a graph binding"): "nowhere expected",
+    ("compiler/frontend/lexer.cc", "a global name"): "nowhere expected",
+    ("compiler/frontend/lexer.cc", "a token"): "of no kind",
+    ("compiler/frontend/parse_attributes.cc", "a list of numbers"): "no operator has such an attribute",
+    ("compiler/frontend/parse_attributes.cc", "a list of dims"): "all such attributes may be None",
+    ("compiler/frontend/parse_attributes.cc", "a value"): "of no kind",
+    ("compiler/frontend/parse_expressions.cc", "operator {} is not available"): "all are registered",
+    ("compiler/frontend/parse_expressions.cc", "operator negative is not available"): "it is registered",
+    ("compiler/frontend/parse_items.cc", "before type parameters"): "the bracket has been seen",
+    ("compiler/frontend/parse_meta.cc", "after 'meta'"): "the bracket has been seen",
+    ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):
+        "the operator that does not know it is reported first",
+    ("compiler/types/specialise_function.cc", "the type of {} is not known; annotate it"):
+        "the operator that does not know it is reported first",
+    ("compiler/types/specialise_function.cc", "{} is used with ever more types"):
+        "takes hundreds of types: in structure_test.cc",
+    ("compiler/types/structure_pending.cc", "a parameter or result that is not annotated"):
+        "what is still unknown takes any type",
+}
+
+
+def literals(text):
+    """String literals in order, adjacent ones joined; comments and includes are left out."""
+    token = re.compile(r'//[^\n]*|/\*.*?\*/|#include[^\n]*|"((?:[^"\\\n]|\\.)*)"|\'(?:[^\'\\\n]|\\.)\'|\s+|.',
+                       re.S)
+    joined = None
+    for match in token.finditer(text):
+        if match.group(1) is not None:
+            joined = (joined or "") + match.group(1)
+        elif match.group(0).isspace() or match.group(0).startswith("//"):
+            continue
+        elif joined is not None:
+            yield joined
+            joined = None
+
+
+def isMessage(literal):
+    return " " in literal.strip() and re.search(r"[a-z]{2}", literal) is not None
+
+
+def pattern(literal):
+    text = literal.replace('\\"', '"').replace("\\\\", "\\").strip()
+    text = text.removesuffix("\\n")
+    parts = re.split(r"\{\{\d\}\}|\{[^{}]*\}", text)
+    parts = [part.replace("{{", "{").replace("}}", "}") for part in parts]
+    return r".*?".join(re.escape(part) for part in parts)
+
+
+def main():
+    checks = []
+    for path in sorted(HERE.glob("*.relay")):
+        for line in path.read_text().splitlines():
+            check = re.match(r"// (?!RUN|REQUIRES)[A-Z0-9_-]+: (.*)", line)
+            if check:
+                checks.append(check.group(1))
+    paths = [path for folder in FOLDERS for path in sorted((SOURCE / folder).glob("*.cc"))]
+    paths += [SOURCE / file for file in FILES]
+    missing = []
+    used = set()
+    for path in paths:
+        name = path.relative_to(SOURCE).as_posix()
+        for literal in literals(path.read_text()):
+            if not isMessage(literal):
+                continue
+            if (name, literal) in OTHER:
+                used.add((name, literal))
+                continue
+            expression = re.compile(pattern(literal))
+            if not any(expression.search(check) for check in checks):
+                missing.append(f"{name}: no golden case has: {literal}")
+    for entry in OTHER:
+        if entry not in used:
+            missing.append(f"{entry[0]}: not in the source any more: {entry[1]}")
+    print("\n".join(missing))
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
