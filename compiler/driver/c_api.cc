@@ -124,6 +124,8 @@ void takeDiagnostics(const driver::CompileOutput& output, baton_compilation& com
                                        isPlaced ? item.location.line : 0, isPlaced ? item.location.column : 0,
                                        item.message, item.detail, frontend::render(item, output.sources)});
   }
+  if (const std::string more = output.diagnostics.moreErrors(); !more.empty())
+    compilation.diagnostics.push_back({BATON_COMPILE_SEVERITY_NOTE, "", 0, 0, more, "", more + '\n'});
 }
 
 baton_compile_status fail(baton_compilation& compilation, const baton::Error& error) {

@@ -87,6 +87,10 @@ void Diagnostics::note(SourceLocation location, std::string message, std::string
   if (!muted_) add(Severity::Note, location, std::move(message), std::move(detail));
 }
 
+std::string Diagnostics::moreErrors() const {
+  return errorCount_ > kMaxErrors ? countOf(errorCount_ - kMaxErrors, "more error") : std::string();
+}
+
 void Diagnostics::clear() { *this = Diagnostics(); }
 
 std::string render(const Diagnostic& diagnostic, std::span<const ir::SourceFile> sources) {
@@ -121,9 +125,8 @@ std::string render(const Diagnostic& diagnostic, std::span<const ir::SourceFile>
 std::string render(const Diagnostics& diagnostics, std::span<const ir::SourceFile> sources) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics.items()) text += render(diagnostic, sources);
-  if (diagnostics.errorCount() > Diagnostics::kMaxErrors)
-    text += fmt::format("{} more errors\n", diagnostics.errorCount() - Diagnostics::kMaxErrors);
-  return text;
+  const std::string more = diagnostics.moreErrors();
+  return more.empty() ? text : text + more + '\n';
 }
 
 }  // namespace baton::frontend

@@ -27,7 +27,7 @@ What runs in which order is text, for `--passes` of `vm-compile` and `vm-opt` an
 | text | what |
 |---|---|
 | `inline` | a pass |
-| `inline{max-bindings=10,max-growth=500}` | a pass with options; they bound work and growth and never change what a program means |
+| `inline{max-bindings=10,max-size=500}` | a pass with options; they bound work and growth and never change what a program means |
 | `propagate, inline` | one after the other |
 | `repeat(propagate, inline)` | again while a round changes something, at most 3 times |
 | `repeat{max-rounds=10}(propagate, inline)` | at most 10 times; repetitions may be nested, 8 deep |

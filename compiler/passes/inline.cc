@@ -21,10 +21,12 @@ using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
 
-size_t bindingCount(const ir::Function& function) {
-  size_t count = 0;
-  for (BlockId id : ir::blocksInOrder(function, function.body)) count += function.block(id).bindings.size();
-  return count;
+/// Bindings, and blocks inside of them: what is live across many branches is costly.
+size_t sizeOf(const ir::Function& function) {
+  const std::vector<BlockId> blocks = ir::blocksInOrder(function, function.body);
+  size_t size = blocks.size() - 1;
+  for (BlockId id : blocks) size += function.block(id).bindings.size();
+  return size;
 }
 
 bool definesJoin(const ir::Block& block) {
@@ -42,9 +44,9 @@ class Inliner {
       : module_(module),
         context_(context),
         maxBindings_(context.option("max-bindings")),
-        maxGrowth_(context.option("max-growth")),
+        maxSize_(context.option("max-size")),
         graph_(module) {
-    for (const ir::Function& function : module.functions) sizes_.push_back(bindingCount(function));
+    for (const ir::Function& function : module.functions) sizes_.push_back(sizeOf(function));
   }
 
   void run() {
@@ -79,18 +81,20 @@ class Inliner {
   ir::Module& module_;
   PassContext& context_;
   size_t maxBindings_;
-  size_t maxGrowth_;
+  size_t maxSize_;
   CallGraph graph_;
   std::vector<size_t> sizes_;  // by function; of its own bindings alone until it is looked at
   std::vector<GlobalId> left_;
   // Of the function that is looked at.
-  size_t growth_ = 0;
+  size_t room_ = 0;              // for further bindings
   std::vector<BlockId> blocks_;  // yet to be looked at, the next one last
 };
 
 void Inliner::inlineInto(GlobalId id) {
   ir::Function& caller = module_.function(id);
-  growth_ = 0;
+  // What later stages do per function may cost more than its size: deep chains stay in parts.
+  const size_t size = sizes_[id.value()];
+  room_ = std::max(maxSize_ - std::min(size, maxSize_), size / 2);
   blocks_ = ir::blocksInOrder(caller, caller.body);
   std::reverse(blocks_.begin(), blocks_.end());
   while (!blocks_.empty()) {
@@ -98,7 +102,7 @@ void Inliner::inlineInto(GlobalId id) {
     blocks_.pop_back();
     inlineInBlock(id, block);
   }
-  sizes_[id.value()] = bindingCount(caller);
+  sizes_[id.value()] = sizeOf(caller);
 }
 
 void Inliner::inlineInBlock(GlobalId id, BlockId blockId) {
@@ -120,12 +124,12 @@ void Inliner::inlineInBlock(GlobalId id, BlockId blockId) {
     }
     const GlobalId callee = call->callee;
     const bool isSettled = !hasOneCall(callee);
-    if (growth_ + sizes_[callee.value()] > maxGrowth_) {
+    if (sizes_[callee.value()] > room_) {
       if (!isSettled) left_.push_back(callee);
       done.push_back(std::move(binding));
       continue;
     }
-    growth_ += sizes_[callee.value()];
+    room_ = room_ + 1 - sizes_[callee.value()];  // the call goes
     context_.count("calls put in line");
     if (!binding.obligations.empty()) {
       const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
@@ -230,8 +234,9 @@ Result<void> inlineCalls(ir::Module& module, PassContext& context) {
 }
 
 constexpr PassOption kInlineOptions[] = {
-    {"max-bindings", 24, "bindings of a function that is put in line wherever it is called"},
-    {"max-growth", 4000, "bindings that this may add to one function"},
+    {"max-bindings", 24, "bindings and branches of a function that is put in line wherever it is called"},
+    {"max-size", 2000,
+     "bindings and branches of a function with what is put into it; a large one may grow by half"},
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "compiler/ir/free_variables.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/captures.h"
 #include "compiler/passes/dims.h"
@@ -145,6 +146,7 @@ void Lifter::run() {
     return at == captures_.end() ? nullptr : &at->second;
   };
   uint32_t next = static_cast<uint32_t>(module_.functions.size());
+  const ir::FreeVariables free(function());
   std::vector<const LocalFunction*> chosen;
   for (const LocalFunction& local : locals.all()) {
     if (!isWanted(locals, local)) continue;
@@ -153,7 +155,7 @@ void Lifter::run() {
       // What is called and is a value is needed as both.
       const std::unordered_set<VarId> values = valuesIn(local);
       const auto& lambda = std::get<ir::Lambda>(function().block(local.block).bindings[local.index].rhs);
-      for (VarId var : ir::freeVariables(function(), lambda))
+      for (VarId var : free.of(lambda))
         if (lifted_.contains(var) && values.contains(var)) own.push_back(var);
     }
     captures_.emplace(local.var, std::move(own));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::passes {
@@ -75,7 +76,7 @@ bool Loops::isInvariant(const ir::Binding& binding, const Loop& loop) const {
   if (!isSame) return false;
   std::vector<DimSymbol> symbols;
   const ir::VarInfo& info = function_.var(binding.var);
-  eval::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
+  ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
     for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
   });
   if (info.valueDims)

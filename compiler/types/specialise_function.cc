@@ -223,8 +223,10 @@ ir::VarId FunctionSpecialiser::instanceOf(ir::VarId var, std::vector<ir::TypeRef
   auto known = from.byTypes.find(key);
   if (known != from.byTypes.end()) return known->second;
   if (from.instances.size() == kMaxInstances) {
-    diagnostics_.error(from.location,
-                       fmt::format("{} is used with ever more types", nameOf(function_->var(var))));
+    if (!from.isReported)
+      diagnostics_.error(from.location,
+                         fmt::format("{} is used with ever more types", nameOf(function_->var(var))));
+    from.isReported = true;
     return var;
   }
   ir::VarInfo info = function_->var(var);

@@ -62,6 +62,7 @@ class FunctionSpecialiser {
     SourceLocation location;
     std::map<std::vector<uint32_t>, ir::VarId> byTypes;
     std::vector<ir::Binding> instances;
+    bool isReported = false;  ///< that these are too many
   };
 
   bool giveType(ir::VarId var, const Environment& environment);

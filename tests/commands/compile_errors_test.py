@@ -35,11 +35,11 @@ class CompileErrors(CommandTest):
                      "  nn.dense(%x, %w)\n}\n", "2:12", "300", "512", "Tensor[(n, 300), float32]")
 
     def test_declared_result(self):
-        self.refused("def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), int32] {\n  %x\n}\n", "1:5", "float32",
+        self.refused("def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), int32] {\n  %x\n}\n", "2:3", "float32",
                      "int32")
 
     def test_branches(self):
-        self.refused("def @main(%b: bool, %x: float32, %y: int32) {\n  if (%b) { %x } else { %y }\n}\n", "2:3", "float32", "int32")
+        self.refused("def @main(%b: bool, %x: float32, %y: int32) {\n  if (%b) { %x } else { %y }\n}\n", "2:25", "float32", "int32")
 
     def test_missing_cases(self):
         self.refused('import "prelude"\ndef @main(%l: List[int64]) -> int64 {\n  match (%l) { Nil => 1i64 }\n}\n', "3:3",

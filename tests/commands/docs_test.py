@@ -147,7 +147,7 @@ class Documentation(CommandTest):
         self.assertEqual(sorted(listed), sorted(rows))
 
     def test_index_lists_all_pages(self):
-        listed = re.findall(r"^\| `(\w+\.md)` \|", (SOURCE / "docs/README.md").read_text(), re.MULTILINE)
+        listed = re.findall(r"^\| `([\w-]+\.md)` \|", (SOURCE / "docs/README.md").read_text(), re.MULTILINE)
         pages = [p.name for p in (SOURCE / "docs").glob("*.md") if p.name != "README.md"]
         self.assertEqual(sorted(listed), sorted(pages))
 

@@ -27,7 +27,7 @@ def @tensors(%n: int64, %x: Tensor[(m,), float32]) -> List[Tensor[(m,), float32]
   @replicate(%n, exp(%x), Nil)
 }
 def @replicate(%n: int64, %x: Tensor[(m,), float32], %l: List[Tensor[(m,), float32]]) -> List[Tensor[(m,), float32]] {
-  if (%n == 0i64) { %l } else { @replicate(%n - 1i64, %x, Cons(exp(%x), %l)) }
+  if (%n == 0i64) { %l } else { @replicate(%n - 1i64, exp(%x), Cons(%x, %l)) }
 }
 def @forever(%n: int64) -> int64 { @forever(%n + 1i64) }
 def @main(%n: int64) -> int64 { %n }

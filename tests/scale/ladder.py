@@ -24,6 +24,7 @@ from programs import SHAPES  # noqa: E402
 BIN = pathlib.Path(os.environ.get("BATON_BIN", "build/release/bin"))
 MAX_SLOPE = 1.15
 MAX_QUICK_SLOPE = 1.5  # of times, which are noise in part; a square is 2
+NOISE = {True: 0.01, False: 1}  # of the measured work: nothing is less
 # Depth is bounded: by nesting that is read, and by the parts of a type. So are registers.
 SIZES = [1000, 3162, 10000, 31623, 100000]
 CUT = {
@@ -109,7 +110,7 @@ def main():
             if arguments.quick:
                 sizes = [max(sizes[-1] // 50, 40), max(sizes[-1] // 6, 240)]
             try:
-                points = [(size, max(measure(SHAPES[shape](size), directory, arguments.level) - empty, 1e-3))
+                points = [(size, max(measure(SHAPES[shape](size), directory, arguments.level) - empty, NOISE[arguments.quick]))
                           for size in sizes]
             except RuntimeError as error:
                 print(f"| {shape} | {' '.join(map(str, sizes))} | failed | - |\n{error}", flush=True)

@@ -55,10 +55,14 @@ void addOptions(Command& command, CompileCommandOptions& options) {
       ->group("Looking inside")
       ->capture_default_str();
   command
-      .addRepeatable("--print-before", options.printBefore, "pass whose input goes to standard error, or all")
+      .addRepeatable("--print-before", options.printBefore,
+                     "passes whose input goes to standard error, or all")
+      ->delimiter(',')
       ->group("Looking inside");
   command
-      .addRepeatable("--print-after", options.printAfter, "pass whose output goes to standard error, or all")
+      .addRepeatable("--print-after", options.printAfter,
+                     "passes whose output goes to standard error, or all")
+      ->delimiter(',')
       ->group("Looking inside");
   app.add_flag("--print-changed", options.printChanged,
                "output of every pass that changed something, to standard error")
@@ -71,7 +75,8 @@ void addOptions(Command& command, CompileCommandOptions& options) {
   app.add_option("--passes", options.passes, "pipeline to run instead of that of the level")
       ->group("Looking inside");
   app.add_flag("--list-passes", options.listPasses, "lists all passes")->group("Looking inside");
-  command.addRepeatable("--disable-pass", options.disabledPasses, "pass to leave out")
+  command.addRepeatable("--disable-pass", options.disabledPasses, "passes to leave out")
+      ->delimiter(',')
       ->group("Looking inside");
 }
 

@@ -116,11 +116,15 @@ int main(int argc, char** argv) {
   app.add_flag("--list-passes", options.list, "lists all passes");
   app.add_flag("--document-passes", options.document, "prints the documentation of all passes");
   command.addRepeatable("--entry", options.entries, "function to export besides @main");
-  command.addRepeatable("--disable-pass", options.disabledPasses, "pass to leave out");
-  command.addRepeatable("--print-before", options.print.before,
-                        "pass whose input goes to standard error, or all");
-  command.addRepeatable("--print-after", options.print.after,
-                        "pass whose output goes to standard error, or all");
+  command.addRepeatable("--disable-pass", options.disabledPasses, "passes to leave out")->delimiter(',');
+  command
+      .addRepeatable("--print-before", options.print.before,
+                     "passes whose input goes to standard error, or all")
+      ->delimiter(',');
+  command
+      .addRepeatable("--print-after", options.print.after,
+                     "passes whose output goes to standard error, or all")
+      ->delimiter(',');
   app.add_flag("--print-changed", options.print.changed,
                "output of every pass that changed something, to standard error");
   app.add_flag("--time-passes", options.timePasses, "times, to standard error");

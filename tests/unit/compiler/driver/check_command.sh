@@ -28,7 +28,7 @@ expect 0 'func @main' good.relay --emit lir
 expect 0 'fn @main' good.relay --emit vmasm -O0
 expect 1 'bad.relay:2:8: error' bad.relay
 [ ! -e bad.vmexe ] || { echo 'bad.vmexe was written'; failures=$((failures + 1)); }
-expect 2 'required'
+expect 2 'no input'
 expect 2 '--emit' good.relay --emit nonsense
 expect 2 'NAME=EXTENT' good.relay --dim n
 expect 2 'no parameter' good.relay --dim k=3

@@ -83,7 +83,7 @@ TEST_CASE("what a pipeline prints parses to the same pipeline", "[pipeline]") {
   CHECK(again("  contify ") == "contify");
   CHECK(again("propagate,inline{max-bindings=7}, propagate") ==
         "propagate, inline{max-bindings=7}, propagate");
-  CHECK(again("inline { max-growth = 10 , max-bindings = 7 }") == "inline{max-bindings=7,max-growth=10}");
+  CHECK(again("inline { max-size = 10 , max-bindings = 7 }") == "inline{max-bindings=7,max-size=10}");
   CHECK(again("inline{max-bindings=24}") == "inline");
   CHECK(again("repeat(propagate,\n  repeat{max-rounds=9}(inline))") ==
         "repeat(propagate, repeat{max-rounds=9}(inline))");
