@@ -71,6 +71,13 @@ function(baton_library name)
   endif()
 endfunction()
 
+# What runs programs is optimised in every build: tests turn loops millions of times.
+function(baton_optimise target)
+  if(CMAKE_BUILD_TYPE STREQUAL Debug)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
+endfunction()
+
 # baton_command(NAME SOURCES main.cc ... DEPS lib ...)
 function(baton_command name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})

@@ -116,12 +116,17 @@ void Parser::reportTwice(const std::string& what, SourceLocation first, SourceLo
 }
 
 bool Parser::enterNesting(SourceLocation location) {
-  if (nesting_ < reader_.options.maxNesting) {
-    ++nesting_;
-    return true;
+  if (nesting_ >= reader_.options.maxNesting) {
+    error(location, fmt::format("nested deeper than {} levels", reader_.options.maxNesting));
+    return false;
   }
-  error(location, fmt::format("nested deeper than {} levels", reader_.options.maxNesting));
-  return false;
+  if (stack_.isNear()) {
+    error(location,
+          fmt::format("nested {} levels deep, which is all that the stack of this thread holds", nesting_));
+    return false;
+  }
+  ++nesting_;
+  return true;
 }
 
 // To the ';' that ends the statement or the '}' that ends its block. Parentheses are not

@@ -16,6 +16,7 @@
 #include "compiler/frontend/lexer.h"
 #include "compiler/frontend/names.h"
 #include "compiler/frontend/parser.h"
+#include "compiler/frontend/stack_limit.h"
 #include "compiler/frontend/suggest.h"
 #include "compiler/ir/metadata.h"
 
@@ -219,6 +220,7 @@ class Parser {
   size_t end_ = 0;  // tokens from here on read as End: the current item ends
   Token endToken_;
   int nesting_ = 0;
+  StackLimit stack_;
   bool isMetadataRead_ = false;  // when it is first asked for
   std::optional<ir::MetadataGraph> metadata_;
   std::unordered_map<size_t, ir::ConstantId> metaConstants_;  // by index

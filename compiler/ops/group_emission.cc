@@ -129,7 +129,12 @@ Result<Value> GroupEmission::compute(TensorId id, std::span<const Value> index, 
   const GroupTensor& tensor = group_.tensor(id);
   loop::Builder& builder = emitter_.builder();
   const auto buffer = stored_.find(id);
-  if (buffer != stored_.end()) return emitter_.at(depth, [&] { return builder.load(buffer->second, index); });
+  if (buffer != stored_.end()) {
+    uint64_t dependencies = 0;
+    for (const Value value : index) dependencies |= emitter_.dependencies(value);
+    if ((dependencies & ~Emitter::kOtherLoop) == 0) notes_.readOutside.insert(id);
+    return emitter_.at(depth, [&] { return builder.load(buffer->second, index); });
+  }
   switch (tensor.source) {
     case GroupTensor::Source::Input: return loadInput(id, index, depth);
     case GroupTensor::Source::ScalarInput: return builder.scalarInput(tensor.index);

@@ -38,6 +38,8 @@ struct EmissionNotes {
   /// Inputs of the kernel that were read at another index than the one at hand.
   std::set<uint32_t> readElsewhere;
   std::set<uint32_t> readHere;
+  /// Stored tensors that were read at an index which no loop over the extents at hand gives.
+  std::set<TensorId> readOutside;
 };
 
 class GroupEmission final : public CallLowering {

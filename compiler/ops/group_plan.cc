@@ -20,6 +20,7 @@ constexpr int kMostEvaluations = 4;
 Result<GroupPlan> GroupPlan::make(Group group) {
   GroupPlan plan(std::move(group));
   BATON_TRY(plan.planStorage());
+  BATON_TRY(plan.findServing());
   BATON_TRY(plan.orderSteps());
   return plan;
 }
@@ -43,16 +44,16 @@ void GroupPlan::store(TensorId tensor) {
 std::unique_ptr<GroupEmission> GroupPlan::emission(std::optional<TensorId> except) const {
   auto result = std::make_unique<GroupEmission>(group_, group_.descriptor);
   for (const auto& [tensor, root] : stored_) {
-    const BufferIndex buffer = bufferOf(*result, roots_[root]);
+    const BufferIndex buffer = bufferOf(*result, root);
     if (tensor != except) result->setStored(tensor, buffer);
   }
   return result;
 }
 
-std::vector<DimExpr> GroupPlan::servedExtents(const Root& root) const {
+std::vector<DimExpr> GroupPlan::servedExtents(size_t root) const {
   std::vector<DimExpr> served;
-  if (root.output != kScratch || root.nest || group_.results.size() != 1 || outputCount_ != 1) return served;
-  const auto own = group_.dims(root.tensor);
+  if (!roots_[root].servesResult) return served;
+  const auto own = group_.dims(roots_[root].tensor);
   for (const DimExpr& extent : group_.dims(group_.results[0])) {
     const bool mayBeZero = extent.isZero() || !extent.asConstant();
     if (mayBeZero && std::find(own.begin(), own.end(), extent) == own.end()) served.push_back(extent);
@@ -60,15 +61,46 @@ std::vector<DimExpr> GroupPlan::servedExtents(const Root& root) const {
   return served;
 }
 
-BufferIndex GroupPlan::bufferOf(GroupEmission& emission, const Root& root) const {
+/// Whatever is read outside of loops that an empty result leaves out has to be there.
+Result<void> GroupPlan::findServing() {
+  if (group_.results.size() != 1 || outputCount_ != 1) return success();
+  std::vector<std::set<TensorId>> needed;  // by root, even when the result is empty
+  std::vector<std::set<TensorId>> read;
+  for (size_t i = 0; i < roots_.size(); ++i) {
+    const Root& root = roots_[i];
+    read.push_back(readBy(i));
+    needed.push_back(read.back());
+    if (root.nest || isCopy(i) || !isComputed(root.tensor)) continue;
+    BATON_TRY_ASSIGN(const EmissionNotes notes, probe(root.tensor, std::nullopt));
+    needed.back() = notes.readOutside;
+  }
+  // One element takes no room, and no loop that could be left out.
+  for (Root& root : roots_)
+    root.servesResult =
+        root.output == kScratch && !root.nest && axisBits(root.tensor, group_.dims(root.tensor).size()) != 0;
+  for (bool hasChanged = true; hasChanged;) {
+    hasChanged = false;
+    for (size_t i = 0; i < roots_.size(); ++i) {
+      const bool isLeftOut = roots_[i].servesResult || roots_[i].output != kScratch;
+      for (const TensorId tensor : isLeftOut ? needed[i] : read[i]) {
+        bool& servesResult = roots_[stored_.at(tensor)].servesResult;
+        hasChanged |= servesResult;
+        servesResult = false;
+      }
+    }
+  }
+  return success();
+}
+
+BufferIndex GroupPlan::bufferOf(GroupEmission& emission, size_t index) const {
+  const Root& root = roots_[index];
   loop::Builder& builder = emission.emitter().builder();
   if (root.output != kScratch) return builder.output(static_cast<uint32_t>(root.output));
   std::vector<DimExpr> extents;
   for (const DimExpr& dim : group_.dims(root.tensor))
     extents.push_back(emission.emitter().toKernelSymbols(dim));
-  if (!extents.empty())
-    for (const DimExpr& dim : servedExtents(root))
-      extents[0] = extents[0] * min(emission.emitter().toKernelSymbols(dim), DimExpr::constant(1));
+  for (const DimExpr& dim : servedExtents(index))
+    extents[0] = extents[0] * min(emission.emitter().toKernelSymbols(dim), DimExpr::constant(1));
   return builder.scratch(group_.dtype(root.tensor), std::move(extents));
 }
 
@@ -223,72 +255,73 @@ bool GroupPlan::dependsOn(TensorId tensor, TensorId on) const {
 }
 
 Result<void> GroupPlan::orderSteps() {
-  std::vector<Step> steps;
+  std::vector<Step> waiting;  // what one nest hands on is stored in its loops
   for (size_t i = 0; i < roots_.size(); ++i) {
-    const auto same = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
-      if (roots_[i].nest) return step.nest == roots_[i].nest;
-      // Roots of equal extents share loops unless one is computed from the other.
-      return !step.nest && canShare(step, i);
+    const auto same = std::find_if(waiting.begin(), waiting.end(), [&](const Step& step) {
+      return roots_[i].nest && step.nest == roots_[i].nest;
     });
-    if (same == steps.end())
-      steps.push_back({roots_[i].nest, {i}});
+    if (same == waiting.end())
+      waiting.push_back({roots_[i].nest, {i}});
     else
       same->roots.push_back(i);
   }
-  // Each step after those that store what it reads.
-  std::vector<bool> isDone(steps.size(), false);
-  std::set<TensorId> available;
-  for (size_t done = 0; done < steps.size();) {
-    const size_t before = done;
-    for (size_t i = 0; i < steps.size(); ++i) {
-      if (isDone[i] || !isReady(steps[i], available)) continue;
-      isDone[i] = true;
-      ++done;
-      for (const size_t root : steps[i].roots) available.insert(roots_[root].tensor);
-      steps_.push_back(steps[i]);
-    }
-    if (done == before)
+  std::map<TensorId, size_t> stepOf;  // in which step a tensor is stored
+  while (!waiting.empty()) {
+    size_t first = 0;  // step after all that is read
+    const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Step& step) {
+      first = 0;
+      for (const TensorId tensor : readBy(step)) {
+        const auto at = stepOf.find(tensor);
+        if (at == stepOf.end()) return false;
+        first = std::max(first, at->second + 1);
+      }
+      return true;
+    });
+    if (next == waiting.end())
       return Error(ErrorCode::Internal,
                    fmt::format("group {}: loops depend on each other", group_.descriptor.name));
+    size_t place = next->nest ? steps_.size() : first;
+    while (place < steps_.size() && !canShare(steps_[place], next->roots[0])) ++place;
+    if (place == steps_.size()) steps_.push_back({next->nest, {}});
+    for (const size_t root : next->roots) {
+      steps_[place].roots.push_back(root);
+      if (isOwn(root)) stepOf[roots_[root].tensor] = place;
+    }
+    waiting.erase(next);
   }
   return success();
 }
 
+/// Loops over the same extents, for what neither reads of the other.
 bool GroupPlan::canShare(const Step& step, size_t root) const {
-  const TensorId tensor = roots_[root].tensor;
-  for (const size_t other : step.roots) {
-    const TensorId there = roots_[other].tensor;
-    if (!group_.areEqual(group_.dims(there), group_.dims(tensor))) return false;
-    std::set<TensorId> needed;
-    collectStored(tensor, needed);
-    collectStored(there, needed);
-    if (there == tensor || needed.count(there) != 0 || needed.count(tensor) != 0) return false;
-    // Indirect dependence goes through a stored tensor, too.
-    for (const TensorId between : needed)
-      if (dependsOn(between, there) || dependsOn(between, tensor)) return false;
-  }
-  return true;
+  if (step.nest) return false;
+  const Root& there = roots_[step.roots[0]];
+  return there.servesResult == roots_[root].servesResult &&
+         group_.areEqual(group_.dims(there.tensor), group_.dims(roots_[root].tensor));
 }
 
-bool GroupPlan::isReady(const Step& step, const std::set<TensorId>& available) const {
-  std::set<TensorId> needed;
-  for (const size_t root : step.roots) {
-    const TensorId tensor = roots_[root].tensor;
-    if (isCopy(root)) needed.insert(tensor);
-    collectStored(tensor, needed);
+std::set<TensorId> GroupPlan::readBy(const Step& step) const {
+  std::set<TensorId> read;
+  for (const size_t root : step.roots) read.merge(readBy(root));
+  // What a nest itself stores is handed on inside.
+  if (step.nest)
+    for (const size_t root : step.roots) read.erase(roots_[root].tensor);
+  return read;
+}
+
+std::set<TensorId> GroupPlan::readBy(size_t index) const {
+  const Root& root = roots_[index];
+  std::set<TensorId> read;
+  if (isCopy(index)) read.insert(root.tensor);
+  collectStored(root.tensor, read);
+  if (!root.nest) return read;
+  for (const TensorId input : group_.calls[*root.nest].inputs) {
+    if (stored_.count(input) != 0)
+      read.insert(input);
+    else
+      collectStored(input, read);
   }
-  if (step.nest) {
-    for (const TensorId input : group_.calls[*step.nest].inputs) {
-      if (stored_.count(input) != 0)
-        needed.insert(input);
-      else
-        collectStored(input, needed);
-    }
-    // What the nest itself stores is handed on inside.
-    for (const size_t root : step.roots) needed.erase(roots_[root].tensor);
-  }
-  return std::all_of(needed.begin(), needed.end(),
-                     [&](TensorId tensor) { return available.count(tensor) != 0; });
+  return read;
 }
 
 }  // namespace baton::ops

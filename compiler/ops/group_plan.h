@@ -22,6 +22,7 @@ class GroupPlan {
     int output;  ///< number of the output, or kScratch
     /// Call whose nest hands over the elements; nothing: loops of the root's own.
     std::optional<uint32_t> nest = std::nullopt;
+    bool servesResult = false;  ///< has servedExtents
   };
   /// Loops that store some roots.
   struct Step {
@@ -48,9 +49,9 @@ class GroupPlan {
 
   /// An emission in which everything that is stored can be read, but not `except`.
   std::unique_ptr<GroupEmission> emission(std::optional<TensorId> except) const;
-  /// For a tensor in scratch that loops of its own store, extents beside its own of the only result: when one
-  /// of them is 0 nobody reads it, and it may be as large as it likes.
-  std::vector<DimExpr> servedExtents(const Root& root) const;
+  /// For a tensor in scratch that is read only in loops over the elements of the only result: extents of that
+  /// result beside its own. When one of them is 0 nobody reads it, and it may be as large as it likes.
+  std::vector<DimExpr> servedExtents(size_t root) const;
   /// Emits the element of a tensor in plain loops over its extents, to see what it needs.
   /// `bound`: a tensor of the same extents that is at hand at each index.
   Result<EmissionNotes> probe(TensorId tensor, std::optional<TensorId> bound, double* cost = nullptr) const;
@@ -63,7 +64,7 @@ class GroupPlan {
  private:
   explicit GroupPlan(Group group);
   void store(TensorId tensor);
-  loop::BufferIndex bufferOf(GroupEmission& emission, const Root& root) const;
+  loop::BufferIndex bufferOf(GroupEmission& emission, size_t root) const;
   void storeRepeated(TensorId root, const EmissionNotes& notes, bool isElsewhere);
   /// Fixed point: storing a tensor may only remove reasons to store others.
   Result<void> planStorage();
@@ -74,10 +75,13 @@ class GroupPlan {
   Result<bool> canHandOn(TensorId from, TensorId root);
   /// Stored tensors that a tensor is computed from, itself excluded.
   void collectStored(TensorId tensor, std::set<TensorId>& out) const;
+  /// Stored tensors that the loops of a root read.
+  std::set<TensorId> readBy(size_t root) const;
+  std::set<TensorId> readBy(const Step& step) const;
   bool dependsOn(TensorId tensor, TensorId on) const;
+  Result<void> findServing();
   Result<void> orderSteps();
   bool canShare(const Step& step, size_t root) const;
-  bool isReady(const Step& step, const std::set<TensorId>& available) const;
   const GroupCall& callOf(TensorId tensor) const { return group_.calls[group_.tensor(tensor).index]; }
   bool hasNest(TensorId tensor) const { return isComputed(tensor) && callOf(tensor).op->nest != nullptr; }
 

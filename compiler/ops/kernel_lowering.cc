@@ -56,7 +56,7 @@ class GroupWriter {
     if (step.nest) return writeNest(step);
     const TensorId first = plan_.root(step.roots[0]).tensor;
     NestPlan nest;
-    nest.served = plan_.servedExtents(plan_.root(step.roots[0]));
+    nest.served = plan_.servedExtents(step.roots[0]);
     nest.cost = 0;
     std::set<std::pair<DimExpr, DimExpr>> unknown;
     std::vector<TensorId> cached;

@@ -23,6 +23,13 @@ class CompileErrors(CommandTest):
     def test_syntax(self):
         self.refused("def @main(%x: int64) {\n  add(%x, \n}\n", "3:1")
 
+    def test_nesting_that_the_stack_does_not_hold(self):
+        for deep in ("(" * 2000, "if (True) { " * 2000, "{ " * 2000, "fn () { " * 2000):
+            self.write("m.relay", "def @main() { " + deep)
+            self.expect(FAILURE, "vm-compile", "m.relay", "-o", "m.vmexe", stdout="",
+                        stderr="levels deep, which is all that the stack of this thread holds",
+                        prefix=("sh", "-c", 'ulimit -s 512; exec "$@"', "sh"))
+
     def test_unknown_name(self):
         self.refused("def @main(%x: int64) {\n  %x + %y\n}\n", "2:8", "%y")
 

@@ -23,6 +23,8 @@ OTHER = {
     ("compiler/frontend/parse_expressions.cc", "operator {} is not available"): "all are registered",
     ("compiler/frontend/parse_expressions.cc", "operator negative is not available"): "it is registered",
     ("compiler/frontend/parse_items.cc", "before type parameters"): "the bracket has been seen",
+    ("compiler/frontend/parser.cc", "nested {} levels deep, which is all that the stack of this thread holds"):
+        "takes a small stack: in compile_errors_test.py",
     ("compiler/frontend/parse_meta.cc", "after 'meta'"): "the bracket has been seen",
     ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):
         "the operator that does not know it is reported first",

@@ -78,14 +78,15 @@ class GroupGenerator {
     trace_ += " " + std::to_string(kind);
     std::vector<Handle> made;
     if (kind <= 3) {
-      made = program_.calls(random_.pick<std::string>({"add", "subtract", "multiply", "maximum"}),
-                            {x, anyNumber()});
+      const std::string name = random_.pick<std::string>({"add", "subtract", "multiply", "maximum"});
+      made = program_.calls(name, {x, anyNumber()});
     } else if (kind <= 5) {
       made = program_.calls(isFloat
                                 ? random_.pick<std::string>({"tanh", "negative", "exp", "nn.relu", "sigmoid"})
                                 : random_.pick<std::string>({"negative", "abs", "nn.relu"}),
                             {x});
     } else if (kind <= 7 && rank > 0) {
+      // One draw after another: the order of a call's arguments is the compiler's.
       ir::Attrs attrs = attr("axis", Ints{random_.between(0, rank - 1)});
       attrs.set("keepdims", random_.chance(60));
       made = program_.calls(random_.pick<std::string>({"sum", "max", "min"}), {x}, attrs);

@@ -1,0 +1,28 @@
+#include "compiler/frontend/stack_limit.h"
+
+#include <pthread.h>
+
+namespace baton::frontend {
+
+namespace {
+
+constexpr uintptr_t kReserveBytes = 128 * 1024;
+
+}  // namespace
+
+StackLimit::StackLimit() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* lowest = nullptr;
+  size_t sizeBytes = 0;
+  if (pthread_attr_getstack(&attributes, &lowest, &sizeBytes) == 0)
+    lowest_ = reinterpret_cast<uintptr_t>(lowest) + kReserveBytes;
+  pthread_attr_destroy(&attributes);
+}
+
+bool StackLimit::isNear() const {
+  const char here = 0;
+  return reinterpret_cast<uintptr_t>(&here) < lowest_;
+}
+
+}  // namespace baton::frontend
