@@ -60,7 +60,8 @@ void Parser::reportNoDefinition() {
   };
   for (const auto& [keyword, next] : kNext)
     if (atKeyword(keyword))
-      return error(peek(1).location, fmt::format("expected {} after '{}', found {}", next, keyword, found(1)));
+      return error(peek(1).location,
+                   fmt::format("expected {} after '{}', found {}", next, keyword, found(1)));
   const char* hint = at(TokenKind::Hash) ? ": comments begin with '//'" : "";
   error(peek().location,
         fmt::format("expected 'def', 'type', 'extern', 'param' or 'import' at the start of a definition, "
