@@ -232,7 +232,9 @@ void markExported(const ParseOptions& options, const ProgramReader& reader, ir::
       module.function(*id).isExported = true;
       any = true;
     } else if (isRequired) {
-      diagnostics.error({}, fmt::format("no function @{} to export", shown(name)));
+      NearestName nearest(name);
+      for (const ir::Function& function : module.functions) nearest.consider(function.name);
+      diagnostics.error({}, fmt::format("no function @{} to export{}", shown(name), nearest.text()));
     }
   };
   exportNamed("main", false);
