@@ -77,7 +77,7 @@ class Compiler {
     for (const auto* names : {&options_.printBefore, &options_.printAfter})
       for (const std::string& name : *names)
         if (name != "all" && passes::findPass(name) == nullptr && !isLirPass(name))
-          return usage(fmt::format("no pass is called {}", name));
+          return passes::noPassNamed(name);
     return success();
   }
 
