@@ -16,10 +16,13 @@ namespace baton::vm {
 namespace {
 
 std::string valueText(const Value& value) {
+  const auto dtype = [&] {
+    const std::string name(dtypeName(value.dtype()));
+    return (name.starts_with('i') ? "an " : "a ") + name;
+  };
   switch (value.kind()) {
-    case TypeKind::Tensor:
-      return fmt::format("a {} tensor of shape {}", dtypeName(value.dtype()), shapeText(value.extents()));
-    case TypeKind::Scalar: return fmt::format("a {} scalar", dtypeName(value.dtype()));
+    case TypeKind::Tensor: return fmt::format("{} tensor of shape {}", dtype(), shapeText(value.extents()));
+    case TypeKind::Scalar: return dtype() + " scalar";
     case TypeKind::Tuple:
     case TypeKind::Adt:
     case TypeKind::Closure:

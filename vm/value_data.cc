@@ -148,8 +148,8 @@ Result<Ref<Value>> makeData(Instance& instance, const TypeInfo& type, size_t con
   const std::vector<TypeInfo>& types = (*type.fields)[constructor];
   const std::string name = declared.name.empty() ? type.text : declared.name;
   if (fields.size() != types.size())
-    return Error(ErrorCode::InvalidArgument,
-                 fmt::format("{} has {} fields, found {}", name, types.size(), fields.size()));
+    return Error(ErrorCode::InvalidArgument, fmt::format("{} has {} field{}, found {}", name, types.size(),
+                                                         types.size() == 1 ? "" : "s", fields.size()));
   for (size_t i = 0; i < fields.size(); ++i)
     if (std::optional<std::string> problem = findMismatch(types[i], *fields[i]))
       return Error(ErrorCode::InvalidArgument, fmt::format("field {} of {}: {}", i, name, *problem));

@@ -22,7 +22,16 @@ std::string describe(const TextValue& text) {
 }
 
 Error mismatch(const TextValue& text, const TypeInfo& type) {
-  return Error(ErrorCode::InvalidArgument, fmt::format("found {}, expected {}", describe(text), type.text));
+  std::string expected = type.text;
+  if (text.kind() == TextValue::Kind::Constructor && type.isData() && type.kind != TypeKind::Tuple) {
+    constexpr size_t kShown = 8;
+    const auto& constructors = type.definition->constructors;
+    expected += ", made by one of ";
+    for (size_t i = 0; i < std::min(constructors.size(), kShown); ++i)
+      expected += (i == 0 ? "" : ", ") + constructors[i].name;
+    if (constructors.size() > kShown) expected += ", ...";
+  }
+  return Error(ErrorCode::InvalidArgument, fmt::format("found {}, expected {}", describe(text), expected));
 }
 
 Result<Ref<Value>> leaf(Instance& instance, const TypeInfo* type, const TextValue& text) {
@@ -90,8 +99,8 @@ class Builder {
     const auto index = static_cast<size_t>(found - constructors.begin());
     if (children.size() != found->fields.size())
       return Error(ErrorCode::InvalidArgument,
-                   fmt::format("{} has {} fields, found {}", found->name.empty() ? type.text : found->name,
-                               found->fields.size(), children.size()));
+                   fmt::format("{} has {} field{}, found {}", found->name.empty() ? type.text : found->name,
+                               found->fields.size(), found->fields.size() == 1 ? "" : "s", children.size()));
     tasks_.push_back({&type, &text, true, index});
     for (size_t i = children.size(); i-- > 0;)
       tasks_.push_back({&(*type.fields)[index][i], &children[i], false, 0});

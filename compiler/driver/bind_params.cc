@@ -1,11 +1,13 @@
 #include "compiler/driver/bind_params.h"
 
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bytecode/container/reader.h"
+#include "compiler/frontend/suggest.h"
 #include "formats/array_file.h"
 
 namespace baton::driver {
@@ -59,12 +61,23 @@ Result<void> bindParams(std::span<const Params> files, ir::Module& module,
     for (const NamedArrayView& array : read.back().file.arrays)
       byKey[array.name] = &array;  // the last file wins
   }
+  std::unordered_set<std::string> declared;
+  for (const ir::Constant& constant : module.constants)
+    if (constant.isExternal()) declared.insert(constant.externalKey);
   for (ir::Constant& constant : module.constants) {
     if (!constant.isExternal()) continue;
     const auto found = byKey.find(constant.externalKey);
     if (found == byKey.end()) {
-      if (constant.externalKey.find("::") == std::string::npos)
-        constant.externalKey = "params::" + constant.externalKey;
+      if (constant.externalKey.find("::") != std::string::npos) continue;
+      if (!files.empty()) {
+        frontend::NearestName nearest(constant.externalKey);
+        for (const auto& [key, array] : byKey)
+          if (!declared.contains(key)) nearest.consider(key);
+        diagnostics.warning(constant.location,
+                            fmt::format("param @{}: no file of weights has \"{}\", so it stays open{}",
+                                        constant.name, constant.externalKey, nearest.text()));
+      }
+      constant.externalKey = "params::" + constant.externalKey;
       continue;
     }
     // Two params may share a key, so the array stays.

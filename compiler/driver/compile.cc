@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 
 #include <fmt/format.h>
 
+#include "bytecode/container/reader.h"
 #include "bytecode/vmasm/printer.h"
 #include "compiler/driver/bind_params.h"
 #include "compiler/driver/fix_dims.h"
@@ -75,7 +77,7 @@ class Compiler {
     for (const auto* names : {&options_.printBefore, &options_.printAfter})
       for (const std::string& name : *names)
         if (name != "all" && passes::findPass(name) == nullptr && !isLirPass(name))
-          return usage(fmt::format("no pass is called {}", name));
+          return passes::noPassNamed(name);
     return success();
   }
 
@@ -151,6 +153,9 @@ class Compiler {
   }
 
   Result<void> parse() {
+    if (bytecode::hasContainerMagic(std::as_bytes(std::span(source_.text))))
+      return Error(ErrorCode::Malformed,
+                   source_.name + ": found an executable or weights, expected program text");
     frontend::ParseOptions options;
     options.entries = options_.entries;
     frontend::parseProgram(source_.name, std::move(source_.text), options, ops::OpRegistry::instance(),
@@ -234,7 +239,8 @@ class Compiler {
     options.meta.flags = fmt::format("-O{}{}", options_.level, options_.isPortable ? " --portable" : "");
     BATON_TRY_ASSIGN(bytecode::Program program, emit::emit(std::move(lowered), options));
     if (program.entryPoints.empty())
-      return Error(ErrorCode::CompileError, source_.name + ": there is no function to export");
+      return Error(ErrorCode::CompileError,
+                   source_.name + ": there is no function to export: @main, or one without type parameters");
     if (options_.emit == Emit::Vmasm) {
       BATON_TRY_ASSIGN(out_.text, bytecode::printVmasm(program));
       return success();

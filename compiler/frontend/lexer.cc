@@ -117,7 +117,9 @@ class Lexer {
     }
     at_ = nameEnd(begin, true);
     if (at_ == begin) {
-      diagnostics_.error(locationOf(tokenStart_), fmt::format("a name must follow '{}'", sigil));
+      diagnostics_.error(locationOf(tokenStart_),
+                         fmt::format("a name must follow '{}'{}", sigil,
+                                     sigil == '%' ? "; remainders are mod and floor_mod" : ""));
       return;
     }
     push(sigil == '%' ? TokenKind::Local : TokenKind::Global, begin, at_);
@@ -224,11 +226,23 @@ class Lexer {
         return push(one.kind, tokenStart_, at_);
       }
     unsigned char c = static_cast<unsigned char>(peek());
-    diagnostics_.error(locationOf(at_), c >= 0x20 && c < 0x7f
-                                            ? fmt::format("unexpected character '{}'", peek())
-                                            : fmt::format("unexpected byte 0x{:02x}", c));
+    diagnostics_.error(locationOf(at_), c >= 0x20 && c < 0x7f ? fmt::format("unexpected character '{}'{}",
+                                                                            peek(), hintFor(peek()))
+                                                              : fmt::format("unexpected byte 0x{:02x}", c));
+    if ((c == '&' || c == '|') && peek(1) == peek()) ++at_;
     ++at_;
     while (static_cast<unsigned char>(peek()) >= 0x80) ++at_;  // one message for a run of them
+  }
+
+  /// What other languages write and this one has a name for.
+  static const char* hintFor(char c) {
+    switch (c) {
+      case '&': return ": 'and' is logical_and";
+      case '|': return ": 'or' is logical_or";
+      case '!': return ": 'not' is logical_not";
+      case '\'': return ": strings have double quotes";
+      default: return "";
+    }
   }
 
   void next() {

@@ -52,6 +52,11 @@ class ScopedNames {
     return at == names_.end() ? std::nullopt : std::optional<T>(at->second);
   }
 
+  template <class F>
+  void forEachName(F&& f) const {
+    for (const auto& [name, value] : names_) f(name);
+  }
+
  private:
   std::unordered_map<std::string, T> names_;
   std::vector<std::pair<std::string, std::optional<T>>> undo_;

@@ -159,8 +159,11 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     take();
     auto constructor = reader_.names.constructors.find(std::string(token.text));
     if (constructor == reader_.names.constructors.end()) {
-      error(token.location, fmt::format("unknown constructor {}{}", shown(token.text),
-                                        hintFor(NameKind::Constructor, token.text)));
+      std::string hint = hintFor(NameKind::Constructor, token.text);
+      const bool isLower = token.text[0] >= 'a' && token.text[0] <= 'z';
+      if (hint.empty() && isLower && !at(TokenKind::LeftParen))
+        hint = fmt::format("; a variable is written %{}", shown(token.text));
+      error(token.location, fmt::format("unknown constructor {}{}", shown(token.text), hint));
       return std::nullopt;
     }
     pattern.kind = ir::Pattern::Kind::Constructor;
@@ -174,7 +177,9 @@ std::optional<ir::PatternId> Parser::parsePattern() {
       return std::nullopt;
     }
   } else {
-    error(token.location, fmt::format("expected a pattern, found {}", found()));
+    const bool isNumber = at(TokenKind::Integer) || at(TokenKind::Float) || at(TokenKind::Minus);
+    error(token.location, fmt::format("expected a pattern, found {}{}", found(),
+                                      isNumber ? ": compare numbers with 'if'" : ""));
     return std::nullopt;
   }
   return function_->addPattern(std::move(pattern));

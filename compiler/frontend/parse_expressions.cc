@@ -37,6 +37,7 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
   for (;;) {
     size_t start = next_;
     bool isStatement = true;
+    bool isGraphBinding = false;
     bool ok;
     std::optional<ir::Atom> value;
     const SourceLocation place = peek().location;
@@ -45,6 +46,7 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
     } else if (isBareExpression_ && atKeyword("free_var")) {
       ok = parseFreeVariable();
     } else if ((at(TokenKind::Graph) || at(TokenKind::Local)) && peek(1).kind == TokenKind::Equal) {
+      isGraphBinding = true;
       ok = parseGraphBinding();
     } else {
       isStatement = false;
@@ -61,8 +63,11 @@ std::optional<ir::Atom> Parser::parseSequence(bool inParentheses) {
       error(peek().location, fmt::format("expected ';' or '}}' after an expression, found {}", found()));
       ok = false;
     } else if (ok) {
-      ok = expect(TokenKind::Semicolon, "after a binding");
-      if (ok) continue;
+      if (isGraphBinding && inParentheses && at(TokenKind::RightParen))
+        error(peek().location, "expected ';' after a binding, found ')': '==' compares");
+      else if (expect(TokenKind::Semicolon, "after a binding"))
+        continue;
+      ok = false;
     }
     failed = true;
     if (inParentheses) return std::nullopt;
@@ -269,9 +274,17 @@ std::optional<ir::Atom> Parser::parsePostfixOf(Callee callee) {
       value = parseCall(callee);
     } else if (at(TokenKind::Dot)) {
       std::optional<ir::Atom> tuple = valueOf(callee);
+      // "1." and not "%x.0."
+      const ir::Atom* atom = std::get_if<ir::Atom>(&callee.what);
+      const bool isNumber =
+          atom != nullptr && atom->isConstant() && stream_.tokens[next_ - 1].kind == TokenKind::Integer;
       take();
       const Token field = peek();
       uint32_t index = 0;
+      if (field.kind != TokenKind::Integer && isNumber) {
+        error(field.location, fmt::format("expected a digit after the point of a number, found {}", found()));
+        return std::nullopt;
+      }
       if (!expect(TokenKind::Integer, "after '.'")) return std::nullopt;
       auto [end, failure] = std::from_chars(field.text.data(), field.text.data() + field.text.size(), index);
       if (failure != std::errc()) {
@@ -299,7 +312,7 @@ std::optional<Parser::Callee> Parser::parsePrimary() {
       const std::string name = takeKnownName();
       std::optional<ir::VarId> var = vars_.find(name);
       if (!var) {
-        error(token.location, fmt::format("%{} is not defined here", shown(name)));
+        error(token.location, fmt::format("%{} is not defined here{}", shown(name), hintForVariable(name)));
         return of(poison());
       }
       if (joins_.contains(*var)) return Callee{Join{*var}, token.location};
@@ -322,8 +335,25 @@ std::optional<Parser::Callee> Parser::parsePrimary() {
     case TokenKind::Identifier: return parseIdentifier();
     default: break;
   }
-  error(token.location, fmt::format("expected an expression, found {}", found()));
+  const auto hint = [&]() -> const char* {
+    switch (token.kind) {
+      case TokenKind::RightBrace: return isAfterBinding() ? ": a block ends with its value" : "";
+      case TokenKind::LeftBracket:
+      case TokenKind::String: return ": only attributes are lists or strings";
+      case TokenKind::Dot:
+        return peek(1).kind == TokenKind::Integer ? ": a number has a digit before its point" : "";
+      default: return "";
+    }
+  };
+  error(token.location, fmt::format("expected an expression, found {}{}", found(), hint()));
   return std::nullopt;
+}
+
+/// Whether a block begins here or a binding of it has just ended.
+bool Parser::isAfterBinding() const {
+  if (next_ == 0) return false;
+  const TokenKind before = stream_.tokens[next_ - 1].kind;
+  return before == TokenKind::Semicolon || before == TokenKind::LeftBrace;
 }
 
 std::optional<Parser::Callee> Parser::parseIdentifier() {
@@ -361,6 +391,17 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
   }
   if (const ops::OpDef* op = reader_.registry.find(name)) return Callee{op, token.location};
   std::string hint = hintFor(NameKind::Constructor, name);
+  // The same name as something else.
+  std::string other;
+  if (vars_.find(name))
+    other = "%" + name;
+  else if (reader_.names.globals.contains(name))
+    other = "@" + name;
+  else if (reader_.registry.find("nn." + name) != nullptr)
+    other = "nn." + name;
+  else if (parseDType(name))
+    other = "cast";
+  if (!other.empty()) hint = fmt::format("; did you mean {}?", shown(other));
   if (hint.empty()) {
     NearestName nearest(name);
     for (const ops::OpDef* op : reader_.registry.all()) nearest.consider(op->name);

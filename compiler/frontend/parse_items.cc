@@ -45,9 +45,28 @@ void Parser::scanItems() {
   if (items_.empty() && tokens.size() > 1 && isExpressionStart()) {
     items_.push_back({ItemKind::Expression, 0, tokens.size() - 1, "main", 0, {}, {}, {}});
   } else if (tokens.size() > 1 && (items_.empty() || items_[0].token != 0)) {
-    error(tokens[0].location,
-          "expected 'def', 'type', 'extern', 'param' or 'import' at the start of a definition");
+    reportNoDefinition();
   }
+}
+
+/// What stands where a definition should: one of its keywords lacks what goes with it, or there is none.
+void Parser::reportNoDefinition() {
+  static constexpr std::pair<std::string_view, std::string_view> kNext[] = {
+      {"def", "a name with '@'"},
+      {"param", "a name with '@'"},
+      {"type", "a name"},
+      {"extern", "'type'"},
+      {"import", "a module in double quotes"},
+  };
+  for (const auto& [keyword, next] : kNext)
+    if (atKeyword(keyword))
+      return error(peek(1).location,
+                   fmt::format("expected {} after '{}', found {}", next, keyword, found(1)));
+  const char* hint = at(TokenKind::Hash) ? ": comments begin with '//'" : "";
+  error(peek().location,
+        fmt::format("expected 'def', 'type', 'extern', 'param' or 'import' at the start of a definition, "
+                    "found {}{}",
+                    found(), hint));
 }
 
 /// Whether the text begins like an expression. Words do when they are keywords or are called.
@@ -171,8 +190,7 @@ void Parser::parseCodeItems() {
     } else {
       continue;
     }
-    if (!at(TokenKind::End) && diagnostics_.errorCount() == errorsBefore)
-      error(peek().location, fmt::format("expected a definition, found {}", found()));
+    if (!at(TokenKind::End) && diagnostics_.errorCount() == errorsBefore) reportNoDefinition();
   }
 }
 
@@ -240,8 +258,7 @@ void Parser::parseTypeItem(const Item& item) {
     }
     if (expect(TokenKind::RightBrace, "after the constructors of a type")) {
       accept(TokenKind::Semicolon);
-      if (!at(TokenKind::End))
-        error(peek().location, fmt::format("expected a definition, found {}", found()));
+      if (!at(TokenKind::End)) reportNoDefinition();
     }
   }
   typeVars_.leave(mark);

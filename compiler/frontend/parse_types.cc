@@ -191,7 +191,9 @@ std::optional<ir::TypeRef> Parser::parseTensorType() {
   const Token name = peek();
   std::optional<DType> dtype = parseDType(name.text);
   if (name.kind != TokenKind::Identifier || !dtype) {
-    error(name.location, fmt::format("expected a dtype, found {}", found()));
+    const bool isName = name.kind == TokenKind::Identifier;
+    error(name.location, fmt::format("expected a dtype, found {}{}", found(),
+                                     isName ? hintFor(NameKind::Type, name.text) : std::string()));
     return std::nullopt;
   }
   take();

@@ -84,6 +84,20 @@ void Parser::error(SourceLocation location, std::string message, std::string det
   diagnostics_.error(location, std::move(message), std::move(detail));
 }
 
+namespace {
+
+/// What a name stands for where values are written ("f32"), or in another language.
+std::optional<DType> dtypeMeant(std::string_view name) {
+  static constexpr std::pair<std::string_view, DType> kForeign[] = {
+      {"float", DType::F32}, {"double", DType::F64}, {"half", DType::F16},
+      {"int", DType::I32},   {"long", DType::I64},   {"byte", DType::U8}};
+  for (const auto& [foreign, dtype] : kForeign)
+    if (foreign == name) return dtype;
+  return parseDType(name);
+}
+
+}  // namespace
+
 std::string Parser::hintFor(NameKind kind, std::string_view name) const {
   if (!reader_.names.imports.contains("prelude") && isInPrelude(kind, name))
     return "; add import \"prelude\", which defines it";
@@ -96,12 +110,21 @@ std::string Parser::hintFor(NameKind kind, std::string_view name) const {
       for (const auto& [known, definition] : reader_.names.typeDefs) nearest.consider(known);
       nearest.consider("Tensor");
       for (int type = 0; type < kDTypeCount; ++type) nearest.consider(dtypeName(static_cast<DType>(type)));
+      if (const std::optional<DType> dtype = dtypeMeant(name)) nearest.take(dtypeName(*dtype));
       return nearest.text();
     case NameKind::Constructor:
       for (const auto& [known, constructor] : reader_.names.constructors) nearest.consider(known);
       return nearest.text();
   }
   return {};
+}
+
+std::string Parser::hintForVariable(std::string_view name) const {
+  NearestName nearest(name);
+  // Nobody sees what comes after that many.
+  if (diagnostics_.errorCount() < Diagnostics::kMaxErrors)
+    vars_.forEachName([&](const std::string& known) { nearest.consider(known); });
+  return nearest.text("%");
 }
 
 void Parser::reportTwice(const std::string& what, SourceLocation first, SourceLocation second) {
@@ -214,7 +237,9 @@ void markExported(const ParseOptions& options, const ProgramReader& reader, ir::
       module.function(*id).isExported = true;
       any = true;
     } else if (isRequired) {
-      diagnostics.error({}, fmt::format("no function @{} to export", shown(name)));
+      NearestName nearest(name);
+      for (const ir::Function& function : module.functions) nearest.consider(function.name);
+      diagnostics.error({}, fmt::format("no function @{} to export{}", shown(name), nearest.text()));
     }
   };
   exportNamed("main", false);

@@ -91,6 +91,7 @@ class Parser {
   void error(SourceLocation location, std::string message, std::string detail = {});
   /// What to add to a message about a name that is not there.
   std::string hintFor(NameKind kind, std::string_view name) const;
+  std::string hintForVariable(std::string_view name) const;
   /// Two definitions of one name: the error is at the one that is the user's.
   void reportTwice(const std::string& what, SourceLocation first, SourceLocation second);
   std::string found(size_t ahead = 0) const;  ///< the next token, for messages
@@ -102,6 +103,7 @@ class Parser {
   SourceLocation locationOf(const GlobalName& name) const;
   void scanItems();
   bool isExpressionStart() const;
+  void reportNoDefinition();
   std::string docOf(size_t token) const;
   void parseTypeItem(const Item& item);
   void parseFunctionItem(const Item& item);
@@ -135,6 +137,7 @@ class Parser {
   bool atControl() const;
   std::optional<ir::Atom> parseControl();
   std::optional<Callee> parsePrimary();
+  bool isAfterBinding() const;
   std::optional<Callee> parseIdentifier();
   std::optional<ir::Atom> parseParenthesized();
   std::optional<ir::Atom> parseBracedValue();

@@ -47,6 +47,11 @@ void NearestName::consider(std::string_view candidate) {
   best_ = std::string(candidate);
 }
 
+void NearestName::take(std::string_view candidate) {
+  best_ = std::string(candidate);
+  bestDistance_ = 0;
+}
+
 std::string NearestName::text(std::string_view sigil) const {
   return best_.empty() ? std::string() : fmt::format("; did you mean {}{}?", sigil, best_);
 }

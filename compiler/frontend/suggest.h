@@ -13,6 +13,8 @@ class NearestName {
  public:
   explicit NearestName(std::string_view name) : name_(name) {}
   void consider(std::string_view candidate);
+  /// The candidate is what was meant, however far it is.
+  void take(std::string_view candidate);
   /// "; did you mean nn.dense?", or nothing to say.
   std::string text(std::string_view sigil = {}) const;
 

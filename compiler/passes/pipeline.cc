@@ -20,14 +20,16 @@ PipelineStep stepOf(const PassInfo& pass) {
   return step;
 }
 
+Error noPassNamed(std::string_view name) {
+  frontend::NearestName nearest(name);
+  for (const PassInfo* each : allPasses()) nearest.consider(each->name);
+  return Error(ErrorCode::InvalidArgument, fmt::format("no pass named '{}'{}", name, nearest.text()));
+}
+
 Result<void> disablePasses(Pipeline& pipeline, std::span<const std::string> names) {
   for (const std::string& name : names) {
     const PassInfo* pass = findPass(name);
-    if (pass == nullptr) {
-      frontend::NearestName nearest(name);
-      for (const PassInfo* each : allPasses()) nearest.consider(each->name);
-      return Error(ErrorCode::InvalidArgument, fmt::format("no pass named '{}'{}", name, nearest.text()));
-    }
+    if (pass == nullptr) return noPassNamed(name);
     if (pass->isMandatory())
       return Error(ErrorCode::InvalidArgument,
                    fmt::format("pass '{}' is mandatory: lowering needs it", name));

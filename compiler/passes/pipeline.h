@@ -47,6 +47,9 @@ PipelineStep stepOf(const PassInfo& pass);
 std::string_view pipelineText(int level);
 Pipeline pipelineOf(int level);
 
+/// InvalidArgument: "no pass named 'fuze'; did you mean fuse?".
+Error noPassNamed(std::string_view name);
+
 /// Leaves out passes by name. An error for an unknown name, and for a mandatory pass.
 Result<void> disablePasses(Pipeline& pipeline, std::span<const std::string> names);
 

@@ -1,5 +1,7 @@
 #include "compiler/types/dim_types.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace baton::types {
@@ -22,6 +24,23 @@ std::vector<Position> positionsOf(TypeRef root) {
     }
   }
   return positions;
+}
+
+std::string positionText(TypeRef type, size_t position) {
+  std::string field;
+  while (type->isTuple()) {
+    size_t i = 0;
+    for (;; ++i) {
+      BATON_CHECK(i < type->elements().size());
+      const size_t count = positionsOf(type->elements()[i]).size();
+      if (position < count) break;
+      position -= count;
+    }
+    field += fmt::format("{}{}", field.empty() ? "" : ".", i);
+    type = type->elements()[i];
+  }
+  return field.empty() ? fmt::format("dimension {}", position)
+                       : fmt::format("dimension {} of field {}", position, field);
 }
 
 TypeRef withDims(ir::TypeTable& types, TypeRef root, std::span<const DimExpr> dims) {

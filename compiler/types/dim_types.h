@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/ir.h"
@@ -36,6 +37,9 @@ struct Position {
 /// Dims from left to right: of tensors, also inside tuples, arrays and arguments of data types.
 /// Function types and cells are left out: theirs belong to DimCells.
 std::vector<Position> positionsOf(ir::TypeRef type);
+/// Which of them one is, for messages: "dimension 1", "dimension 0 of field 2" where a tuple has it. Of plain
+/// positions.
+std::string positionText(ir::TypeRef type, size_t position);
 /// The type with these dims, in the same order.
 ir::TypeRef withDims(ir::TypeTable& types, ir::TypeRef type, std::span<const DimExpr> dims);
 /// All extents of positionsOf kNoDim.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "compiler/types/dims.h"
 #include "compiler/types/operator_dims.h"
@@ -32,7 +33,12 @@ void FunctionDims::prepare() {
   findDirectLambdas();
   for (const DimConstraint& constraint : function_.where) {
     Result<void> assumed = knowledge_.assume(constraint);
-    if (!assumed.has_value()) module_.diagnostics().error(function_.location, assumed.error().message());
+    if (!assumed.has_value())
+      module_.diagnostics().error(
+          function_.location,
+          fmt::format("where {} {} {}: {}", ir::print(module_.module(), constraint.lhs),
+                      relationName(constraint.relation), ir::print(module_.module(), constraint.rhs),
+                      assumed.error().message()));
   }
   everywhere_ = knowledge_.mark();
 }
@@ -255,7 +261,7 @@ bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lam
       if (claimed != claimed_.end() && claimed->second == var)
         named_.insert_or_assign(*symbol, positions[p].dim);
       else if (isFinal_ && positions[p].isPlain && !isAnyDim(written[p]))
-        checkParameter(lambda.body, var, p, positions[p].dim, resolveNamed(written[p]));
+        checkParameter(lambda.body, var, fact.type, p, positions[p].dim, resolveNamed(written[p]));
     }
     set(var, std::move(fact));
   }
@@ -263,15 +269,15 @@ bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lam
 }
 
 // A function value may be called with anything of its structure.
-void FunctionDims::checkParameter(ir::BlockId body, ir::VarId var, size_t position, const DimExpr& found,
-                                  const DimExpr& expected) {
+void FunctionDims::checkParameter(ir::BlockId body, ir::VarId var, ir::TypeRef type, size_t position,
+                                  const DimExpr& found, const DimExpr& expected) {
   std::vector<DimSymbol> symbols;
   expected.collectSymbols(symbols);
   for (DimSymbol symbol : symbols)
     if (!isKnownSymbol(symbol)) return;
   if (knowledge_.decide(found, Relation::Eq, expected) == Truth::True) return;
-  std::string message =
-      fmt::format("%{}: dimension {} is {{0}}; {{1}} is declared", function_.var(var).name, position);
+  std::string message = fmt::format("%{}: {} is {{0}}; {{1}} is declared", function_.var(var).name,
+                                    positionText(type, position));
   parameterChecks_.emplace_back(
       body, ir::Obligation{found, Relation::Eq, expected, std::move(message), {found, expected}});
 }

@@ -98,8 +98,8 @@ class FunctionDims {
   void giveParams(const Callable& callable);
   bool enterLambda(const ir::Binding& binding, const ir::Lambda& lambda);
   Fact evaluate(const ir::Binding& binding);
-  void checkParameter(ir::BlockId body, ir::VarId var, size_t position, const DimExpr& found,
-                      const DimExpr& expected);
+  void checkParameter(ir::BlockId body, ir::VarId var, ir::TypeRef type, size_t position,
+                      const DimExpr& found, const DimExpr& expected);
   void failsHere(ir::VarId var);
   void cutFailing();
   Fact joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks);

@@ -145,8 +145,8 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
         if (isAnyDim(declared[p])) continue;
         DimExpr expected = inCaller(declared[p]);
         if (expected == positions[p].dim) continue;
-        std::string message =
-            fmt::format("argument {} of {}: dimension {} is {{0}}; {{1}} is declared", i + 1, name, p);
+        std::string message = fmt::format("argument {} of {}: {} is {{0}}; {{1}} is declared", i + 1, name,
+                                          positionText(facts[i].type, p));
         if (positions[p].isPlain) {
           Result<void> checked = require(positions[p].dim, Relation::Eq, expected, message);
           if (!checked.has_value()) reportFailure(binding, checked.error().message(), i);
@@ -211,8 +211,8 @@ Fact FunctionDims::callValue(const ir::Binding& binding, const ir::CallValue& rh
     std::vector<Position> positions = positionsOf(facts[i].type);
     for (size_t p = 0; p < positions.size(); ++p) {
       if (!pins[p] || positions[p].dim == *pins[p]) continue;
-      std::string message =
-          fmt::format("argument {} of the function: dimension {} is {{0}}; {{1}} is declared", i + 1, p);
+      std::string message = fmt::format("argument {} of the function: {} is {{0}}; {{1}} is declared", i + 1,
+                                        positionText(facts[i].type, p));
       Result<void> checked = require(positions[p].dim, Relation::Eq, *pins[p], message);
       if (!checked.has_value()) reportFailure(binding, checked.error().message(), i + 1);
     }

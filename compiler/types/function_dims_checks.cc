@@ -58,17 +58,18 @@ FunctionDims::Demand FunctionDims::demandOf(TypeRef declared, TypeRef type, cons
     std::vector<DimSymbol> unknown;
     for (DimSymbol symbol : symbols)
       if (!isKnownSymbol(symbol)) unknown.push_back(symbol);
-    std::string message = fmt::format("{}: dimension {} is {{0}}; {{1}} is declared", what, i);
     if (unknown.size() == 1) {
       std::optional<DimConstraint> check = multipleOf(dim, expected, unknown[0]);
       if (!check) continue;
-      message = fmt::format("{}: dimension {} is {{0}}; {} is declared", what, i,
-                            ir::print(module_.module(), written[i]));
+      const std::string message = fmt::format("{}: {} is {{0}}; {} is declared", what, positionText(type, i),
+                                              ir::print(module_.module(), written[i]));
       demand.checks.push_back({check->lhs, check->relation, check->rhs, message, {dim}});
       continue;
     }
     if (!unknown.empty() || dim == expected) continue;
     demand.dims.back() = expected;
+    const std::string message =
+        fmt::format("{}: {} is {{0}}; {{1}} is declared", what, positionText(type, i));
     demand.checks.push_back({dim, Relation::Eq, expected, message, {dim, expected}});
   }
   return demand;

@@ -137,8 +137,8 @@ Fact FunctionDims::construct(const ir::Binding& binding, const ir::Construct& rh
                  ir::print(module, actual));
         continue;
       }
-      std::string message =
-          fmt::format("field {} of {}: dimension {} is {{0}}; {{1}} is declared", i + 1, constructor.name, p);
+      std::string message = fmt::format("field {} of {}: {} is {{0}}; {{1}} is declared", i + 1,
+                                        constructor.name, positionText(actual, p));
       Result<void> checked = require(positions[p].dim, Relation::Eq, written[p], message);
       if (!checked.has_value()) reportFailure(binding, checked.error().message(), i);
     }
@@ -188,7 +188,7 @@ Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, SourceLoca
     Truth truth = knowledge_.decide(inferred, Relation::Eq, expected);
     // Results are checked where they are made (checkResult).
     if (truth == Truth::True || !isFinal_ || var == ir::kNoVar) continue;
-    std::string message = fmt::format("{}: dimension {} is {{0}}; {{1}} is declared", what, i);
+    std::string message = fmt::format("{}: {} is {{0}}; {{1}} is declared", what, positionText(fact.type, i));
     if (truth == Truth::False) {
       std::vector<std::string> texts{ir::print(module, inferred), ir::print(module, expected)};
       bool isCertain = isCertain_ && scope_.isUnconditional(scope_.homeOf(var));

@@ -274,9 +274,10 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
                 "the argument of ref_read");
     }
     void operator()(const ir::WriteRef& rhs) {
-      Term value = s.operand(rhs.value, occurrence(1));
-      s.require(s.operand(rhs.cell, occurrence(0)), s.terms_.ref(value), placeOf(0),
+      const Term pointee = s.terms_.unknown();
+      s.require(s.operand(rhs.cell, occurrence(0)), s.terms_.ref(pointee), placeOf(0),
                 "the argument of ref_write");
+      s.require(s.operand(rhs.value, occurrence(1)), pointee, placeOf(1), "the value of ref_write");
       s.require(s.terms_.tuple({}), var, binding.location, "the result of ref_write");
     }
   };

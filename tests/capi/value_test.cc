@@ -190,7 +190,7 @@ TEST_CASE("values are taken apart by constructor and field") {
   const Owned<baton_value> same(made);
   CHECK(baton_value_equal(same.get(), square.get()) == 1);
   CHECK(Failure(baton_value_create_adt(api.instance.get(), shape, 0, fields, 2, &made)).message() ==
-        "Circle has 1 fields, found 2");
+        "Circle has 1 field, found 2");
   baton_value* swapped[] = {filled.get(), side.get()};
   CHECK(Failure(baton_value_create_adt(api.instance.get(), shape, 1, swapped, 2, &made)).message() ==
         "field 0 of Square: found bool of shape (), expected float32");

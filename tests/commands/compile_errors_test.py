@@ -84,10 +84,20 @@ class CompileErrors(CommandTest):
         self.expect(OK, "vm-run", "f.vmexe", "--function", "f", "--input", "i64=3", stdout="i64=3\n")
         self.expect(USAGE, "vm-run", "f.vmexe", "--input", "i64=3", stderr='no function "main" in f.vmexe; it has f')
         self.expect(FAILURE, "vm-compile", "f.relay", "--entry", "g", stderr="no function @g to export")
+        self.write("generic.relay", "def @first[A](%x: A, %y: A) -> A { %x }\n")
+        self.expect(FAILURE, "vm-compile", "generic.relay",
+                    stderr="no function to export: @main, or one without type parameters")
+        self.write("long.relay", "def @first(%x: int64) { %x }\n")
+        self.expect(FAILURE, "vm-compile", "long.relay", "--entry", "@first", stderr="did you mean first?")
 
     def test_files(self):
         self.expect(BAD_FILE, "vm-compile", "nowhere.relay", stderr="nowhere.relay: No such file or directory")
         self.expect(BAD_FILE, "vm-compile", ".", stderr="Is a directory")
+        self.write("g.relay", "def @main(%x: int64) { %x }\n")
+        self.expect(OK, "vm-compile", "g.relay")
+        self.expect(BAD_FILE, "vm-compile", "g.vmexe", "-o", "h.vmexe",
+                    stderr="g.vmexe: found an executable or weights, expected program text")
+        self.expect(BAD_FILE, "vm-verify", "g.relay", stderr="g.relay: not a .vmexe, .vmparams or .vmasm file")
         self.expect(BAD_FILE, "vm-opt", "nowhere.relay", stderr="nowhere.relay: No such file or directory")
         self.expect(BAD_FILE, "vm-opt", ".", stderr="Is a directory")
 

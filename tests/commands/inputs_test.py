@@ -97,9 +97,9 @@ def @main(%xs: List[int32]) -> int32 {
 
     def test_wrong_data(self):
         self.call(FAILURE, "tree", "Leaf(2xf32=1 2)", stderr=("%t", "dimension 0 is 2, expected 3"))
-        self.call(FAILURE, "tree", "Twig(3xf32=1 2 3)", stderr=("%t", "Twig"))
-        self.call(FAILURE, "tree", "Leaf(3xf32=1 2 3, 3xf32=1 2 3)", stderr=("%t", "Leaf has 1 fields, found 2"))
-        self.call(FAILURE, "tree", "Leaf", stderr=("%t", "Leaf has 1 fields, found 0"))
+        self.call(FAILURE, "tree", "Twig(3xf32=1 2 3)", stderr=("%t", "found Twig, expected Tree, made by one of "))
+        self.call(FAILURE, "tree", "Leaf(3xf32=1 2 3, 3xf32=1 2 3)", stderr=("%t", "Leaf has 1 field, found 2"))
+        self.call(FAILURE, "tree", "Leaf", stderr=("%t", "Leaf has 1 field, found 0"))
         self.call(FAILURE, "tree", "[3xf32=1 2 3]", stderr="%t")
         self.call(FAILURE, "tree", "3xf32=1 2 3", stderr="input %t: found float32 of shape (3,), expected Tree")
 
@@ -119,6 +119,8 @@ def @main(%xs: List[int32]) -> int32 {
         self.call(BAD_FILE, "main", "x=@empty.npy", stderr="empty.npy")
         self.write("bad.npz", b"PK\x03\x04 and no more")
         self.call(BAD_FILE, "main", options=("--inputs-npz", "bad.npz"), stderr="bad.npz: npz")
+        self.call(BAD_FILE, "main", "x=@bad.npz", stderr="bad.npz is a .npz file, which has arrays by name")
+        self.call(FAILURE, "main", "x=x.npy", stderr="the file of that name is written @x.npy")
         self.call(BAD_FILE, "main", options=("--inputs-npz", "nowhere.npz"), stderr="nowhere.npz")
         self.call(BAD_FILE, "main", options=("--inputs-npz", "x.npy"), stderr="x.npy: npz")
 
@@ -130,6 +132,7 @@ def @main(%xs: List[int32]) -> int32 {
         self.call(USAGE, "nothing", stderr='no function "nothing" in m.vmexe; it has main, double, tree')
         self.call(USAGE, "tree", options=("--random",), stderr="only tensors can be random")
         self.call(USAGE, "main", options=("--random", "--dim", "n=2"), stderr="give it with --dim m=N")
+        self.call(USAGE, "main", options=("--random", "--dim", "n=2", "--dim", "q=2"), stderr="no parameter has the extent q")
         for dim in ("n", "n=", "n=x", "n=-1", "=3", "n=99999999999999999999"):
             self.call(USAGE, "main", options=("--random", "--dim", dim), stderr="--dim")
         self.call(USAGE, "main", options=("--random", "--dim", "n=4611686018427387904", "--dim", "m=4"), stderr="too many")
@@ -144,6 +147,8 @@ def @main(%xs: List[int32]) -> int32 {
             self.call(USAGE, "scalar", "i32=1", options=(option, "-1"), stderr=option)
         self.expect(USAGE, "vm-run", stderr="executable")
         self.expect(USAGE, "vm-run", "m.vmexe", "another.vmexe", stderr="another.vmexe")
+        self.expect(USAGE, "vm-run", "m.vmexe", "--input", "3xf32=1", "2", "3",
+                    stderr="vm-run: found what no option takes: 2 3; put quotes around values with blanks")
 
     def test_expectations(self):
         self.call(OK, "pair", "i32=1", options=("--expect", "i32=1", "--expect", "i32=2"), stdout="[SUCCESS]\n")

@@ -77,6 +77,9 @@ class Weights(CommandTest):
         self.write("renamed.safetensors", safetensors(header(w_name="layer.v"), W + B))
         self.expect(BAD_FILE, "vm-run", "open.vmexe", "--params", "renamed.safetensors", *INPUT,
                     stderr="parameter params::layer.w is not in the file given for scope params")
+        self.write("closed.relay", MODEL)
+        self.expect(OK, "vm-compile", "closed.relay", "--params", "renamed.safetensors", "-o", "closed.vmexe",
+                    stderr='warning: param @w: no file of weights has "layer.w", so it stays open; did you mean layer.v?')
         self.expect(BAD_FILE, "vm-run", "open.vmexe", "--params", "only_w.safetensors", *INPUT,
                     stderr="parameter params::layer.b is not in the file given for scope params")
 

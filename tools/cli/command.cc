@@ -63,9 +63,13 @@ int Command::run(int argc, char** argv, const std::function<Result<int>()>& body
     app_.exit(done);  // --help and --version
     std::cout.flush();
     return std::cout.good() || errno == EPIPE ? kExitOk : outputFailed(std::strerror(errno));
+  } catch (const CLI::ExtrasError&) {
+    const std::vector<std::string> extra = app_.remaining();
+    const bool isValue = !extra.front().starts_with('-');
+    return failUsage(fmt::format("found what no option takes: {}{}", fmt::join(extra, " "),
+                                 isValue ? "; put quotes around values with blanks" : ""));
   } catch (const CLI::ParseError& error) {
-    app_.exit(error);
-    return kExitUsage;
+    return failUsage(error.what());
   }
   const int code = runBody(body);
   errno = 0;
@@ -86,10 +90,14 @@ int Command::runBody(const std::function<Result<int>()>& body) {
     if (error.code() == std::errc::broken_pipe) return kExitOk;
     return outputFailed(error.code().message());
   } catch (const UsageError& error) {
-    std::fflush(stdout);
-    printLine(stderr, fmt::format("{}: {}\nRun with --help for more information.", name_, error.what()));
-    return kExitUsage;
+    return failUsage(error.what());
   }
+}
+
+int Command::failUsage(const std::string& message) const {
+  std::fflush(stdout);
+  printLine(stderr, fmt::format("{}: {}\nRun with --help for more information.", name_, message));
+  return kExitUsage;
 }
 
 int Command::fail(const Error& error) const {

@@ -58,6 +58,7 @@ class Command {
 
  private:
   int runBody(const std::function<Result<int>()>& body);
+  int failUsage(const std::string& message) const;
   int fail(const Error& error) const;
   int outputFailed(const std::string& reason) const;
 

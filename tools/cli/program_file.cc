@@ -24,6 +24,15 @@ std::vector<std::byte> firstBytes(const std::string& path, size_t count) {
   return bytes;
 }
 
+/// Whether "vmasm" stands first, after blanks and comments.
+bool looksLikeVmasm(std::string_view text) {
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+    if (!text.starts_with("//")) return text.starts_with("vmasm");
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+}
+
 }  // namespace
 
 bool isParamsFile(const std::string& path) {
@@ -51,6 +60,8 @@ Result<bytecode::Program> readProgram(const std::string& path, const std::string
       return readFile(blobDirectory + "/" + std::string(name));
     };
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!looksLikeVmasm(text))
+    return Error(ErrorCode::Malformed, path + ": not a .vmexe, .vmparams or .vmasm file");
   auto program = bytecode::parseVmasm(text, options);
   if (program.has_value()) return program;
   // "m.vmasm:3:7: expected ..."

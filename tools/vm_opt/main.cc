@@ -45,7 +45,7 @@ passes::Pipeline pipelineOf(const Options& options) {
   for (const auto* names : {&options.print.before, &options.print.after})
     for (const std::string& name : *names)
       if (name != "all" && passes::findPass(name) == nullptr)
-        throw UsageError("no pass named '" + name + "'");
+        throw UsageError(passes::noPassNamed(name).message());
   return pipeline;
 }
 

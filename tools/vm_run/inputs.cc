@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <random>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -65,9 +67,11 @@ class RandomValues {
       const std::string text = baton_type_extent_text(type, axis);
       if (extent < 0) {
         const auto given = dims_.find(text);
-        if (given == dims_.end())
-          throw UsageError(fmt::format("parameter %{}: dimension {} is {}; give it with --dim {}=N",
-                                       parameter, axis, text, text));
+        if (given == dims_.end()) {
+          const char* quote = text.find_first_of("*() ") == std::string::npos ? "" : "'";
+          throw UsageError(fmt::format("parameter %{}: dimension {} is {}; give it with --dim {}{}=N{}",
+                                       parameter, axis, text, quote, text, quote));
+        }
         extent = given->second;
       }
       extents.push_back(extent);
@@ -104,6 +108,22 @@ std::string signatureHint(const baton_function* function) {
   return fmt::format("the function is {}", baton_function_signature(function));
 }
 
+/// Extents for --random that no parameter has are a mistake; those inside of tuples and data are not known.
+void checkDims(const baton_function* function, const std::map<std::string, int64_t>& dims) {
+  std::set<std::string> known;
+  for (size_t i = 0; i < baton_function_parameter_count(function); ++i) {
+    const baton_type* type = baton_function_parameter_type(function, i);
+    const baton_kind kind = baton_type_kind(type);
+    if (kind != BATON_TENSOR && kind != BATON_SCALAR) return;
+    for (size_t axis = 0; axis < baton_type_rank(type); ++axis)
+      known.insert(baton_type_extent_text(type, axis));
+  }
+  for (const auto& [name, extent] : dims)
+    if (!known.contains(name))
+      throw UsageError(fmt::format("--dim {}={}: no parameter has the extent {}; {}", name, extent, name,
+                                   signatureHint(function)));
+}
+
 }  // namespace
 
 NamedText splitName(const std::string& argument) {
@@ -134,6 +154,10 @@ Result<Value> parseValue(baton_instance* instance, const baton_type* type, const
     const std::string name = text.substr(1);
     BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, readFile(name));
     text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with("PK\x03\x04"))
+      return Error(
+          ErrorCode::Malformed,
+          fmt::format("{} is a .npz file, which has arrays by name: give it with --inputs-npz", name));
     if (looksLikeNpy(bytes)) {
       Result<Array> array = readNpy(bytes);
       if (!array) return std::move(array).assume_error().withContext(name);
@@ -151,6 +175,10 @@ Result<Value> parseValue(baton_instance* instance, const baton_type* type, const
   // Text that names files may be at fault, or a file.
   if (!parsed && parsed.assume_error().code() == ErrorCode::Malformed && open.files.empty())
     throw UsageError(fmt::format("{}: {}", what, parsed.assume_error().message()));
+  std::error_code ignored;
+  if (!parsed && std::filesystem::is_regular_file(argument, ignored))
+    return Error(parsed.assume_error().code(), fmt::format("{}; the file of that name is written @{}",
+                                                           parsed.assume_error().message(), argument));
   BATON_TRY(std::move(parsed));
   return Value(value);
 }
@@ -209,6 +237,7 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
       if (extent < 0) throw UsageError(fmt::format("--dim {}: expected an extent of at least 0", argument));
       dims[argument.substr(0, equals)] = extent;
     }
+    checkDims(function, dims);
     RandomValues random(*options.randomSeed, std::move(dims));
     for (size_t i = 0; i < count; ++i) {
       if (values[i]) continue;

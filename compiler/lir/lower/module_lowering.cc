@@ -1,5 +1,8 @@
 #include "compiler/lir/lower/module_lowering.h"
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include <fmt/format.h>
 
 #include "compiler/lir/lower/function_lowering.h"
@@ -61,6 +64,17 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
   entry.name = function.name;
   entry.documentation = function.doc;
   std::unordered_map<DimSymbol, DimSymbol> numbers;
+  // Extents that differ, as those that the body decides, may have one name: it gets a number then.
+  std::unordered_set<std::string> taken;
+  std::unordered_map<std::string, size_t> copies;
+  const auto nameOf = [&](DimSymbol symbol) -> std::string {
+    if (symbol.value() >= source.dimSymbols.size() || source.dimSymbols.name(symbol).empty()) return "?";
+    const std::string& name = source.dimSymbols.name(symbol);
+    std::string candidate = name;
+    for (size_t& copy = copies[name]; !taken.insert(candidate).second;)
+      candidate = fmt::format("{}_{}", name, ++copy);
+    return candidate;
+  };
   const auto number = [&](DimSymbol symbol) {
     const DimSymbol next(static_cast<uint32_t>(entry.symbols.size()));
     if (symbol == ir::kAnyDim) {
@@ -68,11 +82,7 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
       return next;
     }
     const auto [found, isNew] = numbers.try_emplace(symbol, next);
-    if (isNew) {
-      const bool isNamed =
-          symbol.value() < source.dimSymbols.size() && !source.dimSymbols.name(symbol).empty();
-      entry.symbols.push_back(isNamed ? source.dimSymbols.name(symbol) : "?");
-    }
+    if (isNew) entry.symbols.push_back(nameOf(symbol));
     return found->second;
   };
   const auto mapped = [&](const DimExpr& expr) {

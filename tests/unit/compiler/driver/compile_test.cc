@@ -111,6 +111,14 @@ TEST_CASE("a named extent can be fixed") {
   CHECK(entry.parameters[0].type.extents[0].asConstant() == 8);
 }
 
+TEST_CASE("extents that the body decides have names of their own") {
+  const CompileOutput output = compiled(
+      "def @main(%a: Array[Tensor[(4,), float32]], %b: Array[Tensor[(4,), float32]]) {\n"
+      "  (array_stack(%a), array_stack(%b))\n"
+      "}\n");
+  CHECK(output.program->entryPoints[0].symbols == std::vector<std::string>{"r", "r_1"});
+}
+
 TEST_CASE("params get their values from files, or stay external") {
   const char* text = R"(
 param @w : Tensor[(2,), float32] = "layer.w"

@@ -61,7 +61,8 @@ TEST_CASE("what cannot be a token is reported and skipped") {
   CHECK(kindsAndTexts("\"abc") == Texts{"a string abc", "! string is not closed"});
   CHECK(kindsAndTexts("/* x") == Texts{"! comment is not closed"});
   CHECK(kindsAndTexts("1q") == Texts{"an integer 1", "! unknown suffix 'q' of a number"});
-  CHECK(kindsAndTexts("% 1") == Texts{"an integer 1", "! a name must follow '%'"});
+  CHECK(kindsAndTexts("% 1") ==
+        Texts{"an integer 1", "! a name must follow '%'; remainders are mod and floor_mod"});
   CHECK(kindsAndTexts("\"a\\") == Texts{"a string a\\", "! string is not closed"});
 }
 

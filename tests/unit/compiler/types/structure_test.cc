@@ -56,7 +56,7 @@ TEST_CASE("types that do not fit are reported with both") {
                  "13:22: %a would have a type that contains itself",
                  "14:25: the value matched by C has type bool; expected L[_]",
                  "14:39: the value matched by E has type bool; expected L[_]",
-                 "15:22: the argument of ref_write has type ref(int32); expected ref(float32)",
+                 "15:30: the value of ref_write has type float32; expected int32",
                  "16:21: the argument of ref_read has type int32; expected ref(_)",
                  "19:32: the result of @f has type float32; expected int32"});
 }
