@@ -3,6 +3,7 @@
 
 #include "tests/unit/allocators/allocator_stacks.h"
 #include "tests/unit/allocators/exercise.h"
+#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {
@@ -105,7 +106,7 @@ TEST_CASE("a steady state asks the system for nothing") {
   Allocator& allocator = stack.top();
   uint64_t asked = 0;
   for (int round = 0; round < 40; ++round) {
-    CHECK(exercise(allocator, 5, 2000));
+    CHECK(exercise(allocator, 5, effort(2000, 200)));
     if (auto* arena = dynamic_cast<ArenaAllocator*>(&allocator)) arena->reset();
     if (round == 29) asked = allocator.statistics().systemAllocationCount;
   }

@@ -2,6 +2,7 @@
 
 #include "base/dim.h"
 #include "tests/unit/base/dim_expressions.h"
+#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {
@@ -221,7 +222,7 @@ TEST_CASE("knowledge never contradicts evaluation") {
   std::mt19937 random(3);
   int decided = 0;
   int contradictions = 0;
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < effort(1000, 100); ++round) {
     DimKnowledge knowledge;
     const int64_t low = random() % 2 ? 0 : -4;
     if (low == 0) knowledge = extents();

@@ -10,6 +10,7 @@
 #include "bytecode/vmasm/printer.h"
 #include "tests/fuzz/rehash.h"
 #include "tests/unit/bytecode/text_file.h"
+#include "tests/unit/effort.h"
 
 namespace baton::bytecode {
 namespace {
@@ -58,6 +59,7 @@ TEST_CASE("changed bytes anywhere give an error or a program that keeps the rule
       // Of long runs of zeros, which are padding or data, a few suffice.
       isPadding = file[at] == std::byte{0} ? isPadding + 1 : 0;
       if (isPadding > 32 && at % 64 != 0) continue;
+      if (at % effort(1, 7) != 0) continue;
       for (uint8_t change : {0x01, 0xff}) {
         auto damaged = file;
         damaged[at] ^= static_cast<std::byte>(change);
@@ -69,9 +71,7 @@ TEST_CASE("changed bytes anywhere give an error or a program that keeps the rule
     }
   }
   // The damage gets past the reader, and past the verifier where it does not matter (names, numbers).
-  CHECK(counts[0] > 1000);
-  CHECK(counts[1] > 1000);
-  CHECK(counts[2] > 1000);
+  for (const int count : counts) CHECK(count > effort(1000, 100));
 }
 
 TEST_CASE("counts that promise more than there is are refused without memory for them") {

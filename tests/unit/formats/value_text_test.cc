@@ -6,6 +6,7 @@
 
 #include "formats/array_elements.h"
 #include "formats/npy.h"
+#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {
@@ -193,7 +194,7 @@ TEST_CASE("lists a million long or deep are read, printed and freed") {
   std::string wide = "[";
   std::string deep;
   std::string nested;
-  const int count = 1'000'000;
+  const int count = effort(1'000'000, 50'000);
   for (int i = 0; i < count; ++i) {
     wide += i == 0 ? "u8=1" : ", u8=1";
     deep += "Cons(u8=1, ";

@@ -1,5 +1,6 @@
 // How far the transcendentals are from the true values, in units in the last place.
 #include "kernels/loop/math/plain.h"
+#include "tests/unit/effort.h"
 
 #include <bit>
 #include <catch2/catch.hpp>
@@ -69,13 +70,8 @@ const Function kFunctions[] = {
     {"log10", math::log10, math::log10, [](long double x) { return x < 0 ? std::nanl("") : std::log10(x); }},
 };
 
-#ifdef BATON_COARSE_SWEEPS
-constexpr uint64_t kStep = 99991;
-constexpr int kRandomDoubles = 5000;
-#else
-constexpr uint64_t kStep = 997;
-constexpr int kRandomDoubles = 200000;
-#endif
+constexpr uint64_t kStep = effort<uint64_t>(997, 99991);
+constexpr int kRandomDoubles = effort(200000, 5000);
 
 // states: `exp log tanh sigmoid erf rsqrt` are polynomials of our own, within 4 units in the last place, the
 // same everywhere.

@@ -9,6 +9,7 @@
 #include "kernels/loop/parser.h"
 #include "kernels/loop/printer.h"
 #include "native_harness.h"
+#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {
@@ -193,7 +194,7 @@ TEST_CASE("property: random kernels give the same bits interpreted and compiled"
   const char* const first = std::getenv("BATON_FIRST_SEED");
   const char* const count = std::getenv("BATON_SEEDS");
   const auto begin = static_cast<uint32_t>(first == nullptr ? 1 : std::atoi(first));
-  const auto end = begin + static_cast<uint32_t>(count == nullptr ? 60 : std::atoi(count));
+  const auto end = begin + static_cast<uint32_t>(count == nullptr ? effort(60, 15) : std::atoi(count));
   for (uint32_t seed = begin; seed < end; ++seed) {
     INFO("seed " << seed);
     CHECK(check(seed) == "");

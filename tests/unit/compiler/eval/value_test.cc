@@ -1,4 +1,5 @@
 #include "compiler/eval/value.h"
+#include "tests/unit/effort.h"
 
 #include <limits>
 
@@ -71,8 +72,8 @@ TEST_CASE("arrays that grow out of one another keep their own elements", "[value
 }
 
 TEST_CASE("long lists are let go of and compared without recursion", "[value][depth]") {
-  Value one = list(1000000);
-  Value two = list(1000000);
+  Value one = list(effort(1'000'000, 100'000));
+  Value two = list(effort(1'000'000, 100'000));
   CHECK(identical(one, two));
   one = {};
   CHECK(two.constructor().tag == 0);

@@ -2,8 +2,11 @@
 // BATON_TEST_ROUNDS=N there are N times as many, with BATON_TEST_SEED=S other ones.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+
+#include "tests/unit/effort.h"
 
 namespace baton::ops::test {
 
@@ -16,7 +19,8 @@ inline Rounds rounds(uint64_t usual) {
   const char* times = std::getenv("BATON_TEST_ROUNDS");
   const char* seed = std::getenv("BATON_TEST_SEED");
   const uint64_t factor = times == nullptr ? 1 : std::strtoull(times, nullptr, 10);
-  return {seed == nullptr ? 0 : std::strtoull(seed, nullptr, 10) * 1'000'000, usual * factor};
+  const uint64_t some = effort(usual, std::max<uint64_t>(usual / 15, 1));
+  return {seed == nullptr ? 0 : std::strtoull(seed, nullptr, 10) * 1'000'000, some * factor};
 }
 
 }  // namespace baton::ops::test

@@ -2,6 +2,7 @@
 
 #include "compiler/ir/verifier.h"
 #include "program.h"
+#include "tests/unit/effort.h"
 
 namespace baton::passes {
 namespace {
@@ -167,7 +168,7 @@ def @main(%n: int32) -> int32 {
 
 TEST_CASE("a long chain with a dead twin", "[dead-code][depth]") {
   std::string text = "def @main(%x: int32) -> int32 {\n  let %a0 = %x; let %b0 = %x;\n";
-  constexpr int kLength = 20000;
+  constexpr int kLength = effort(20000, 2000);
   for (int i = 1; i <= kLength; ++i) {
     text += "  let %a" + std::to_string(i) + " = %a" + std::to_string(i - 1) + " + 1;\n";
     text += "  let %b" + std::to_string(i) + " = %b" + std::to_string(i - 1) + " + 2;\n";
@@ -201,7 +202,7 @@ void nest(ir::Module& module, ir::Function& function, int depth) {
 
 TEST_CASE("passes do not recurse on nesting", "[depth]") {
   Program program("def @main(%x: int32) -> int32 { if (%x == 0) { 0 } else { 7 } }");
-  constexpr int kDepth = 20'000;
+  constexpr int kDepth = effort(20'000, 4000);
   nest(program.module, program.module.function(*program.module.findFunction("main")), kDepth);
   REQUIRE(ir::verify(program.module).has_value());
   program.run({"flatten-matches", "propagate", "dead-code", "eliminate-common", "inline", "contify",

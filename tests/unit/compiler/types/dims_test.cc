@@ -4,6 +4,7 @@
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verifier.h"
 #include "tests/unit/compiler/program.h"
+#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {
@@ -44,13 +45,13 @@ TEST_CASE("an extent that was broadcast with another stays as it is when it meet
   CHECK(resultOf(params + "%x + %y + %y + %x + %y }") == once);
   CHECK(resultOf(params + "(%x + %y) + (%y + %x) }") == once);
   std::string chain = "def @main(%x: Tensor[(?,), float32], %y: Tensor[(?,), float32]) {\n";
-  for (int i = 0; i < 300; ++i) chain += "  let %x = %x + %y;\n";
+  for (int i = 0; i < effort(300, 30); ++i) chain += "  let %x = %x + %y;\n";
   CHECK(checksOf(chain + "  %x }").size() == 2);
 }
 
 TEST_CASE("local functions that are called one after the other are typed in few rounds") {
   std::string text = "def @main(%x: Tensor[(n,), float32]) {\n";
-  for (int i = 0; i < 3000; ++i) text += "  let %f = fn (%a) { %a * %x };\n  let %x = %f(%x);\n";
+  for (int i = 0; i < effort(3000, 200); ++i) text += "  let %f = fn (%a) { %a * %x };\n  let %x = %f(%x);\n";
   CHECK(resultOf(text + "  %x }") == "Tensor[(n,), float32]");
 }
 
