@@ -10,6 +10,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/definitions.h"
+#include "compiler/passes/effects.h"
 #include "compiler/passes/loops.h"
 #include "compiler/passes/registry.h"
 
@@ -233,13 +234,19 @@ bool LoopDistributor::plan() {
   if (!findCounter()) return false;
   const std::vector<ir::Binding>& bindings = function_.block(counted_.round).bindings;
   bool hasProduct = false;
-  for (size_t i = 0; i < bindings.size(); ++i)
-    if (std::optional<RowValue> value = classify(i)) {
-      if (value->isRow) take_ = std::min(take_, i);
-      hasProduct = hasProduct || value->hasProduct;
-      rows_.emplace(bindings[i].var, *value);
-      order_.push_back(bindings[i].var);
-    }
+  const auto checks = [](const ir::Binding& binding) { return !binding.obligations.empty(); };
+  const std::vector<ir::Binding>& body = function_.block(loop_.body).bindings;
+  bool isChecked = std::any_of(body.begin(), body.end(), checks);
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    const bool staysBehind = isChecked && mayRelyOnChecks(module_, function_, bindings[i]);
+    isChecked = isChecked || checks(bindings[i]);
+    std::optional<RowValue> value = classify(i);
+    if (!value || (staysBehind && !value->isRow)) continue;
+    if (value->isRow) take_ = std::min(take_, i);
+    hasProduct = hasProduct || value->hasProduct;
+    rows_.emplace(bindings[i].var, *value);
+    order_.push_back(bindings[i].var);
+  }
   if (!hasProduct) return false;
 
   // What is used as it is, and comes from a product, is taken from the result for all rows.

@@ -75,6 +75,9 @@ class Cloner {
 ir::VarId append(ir::Function& function, ir::BlockId block, ir::VarInfo info, ir::Rhs rhs,
                  SourceLocation location = {});
 
+/// The obligations of the binding, which it loses, as a binding of their own.
+ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& binding);
+
 /// Drops blocks, variables and patterns that the body cannot reach and renumbers the rest
 /// in program order, so that what a function holds is what it needs.
 void compact(ir::Module& module, ir::Function& function);

@@ -1,5 +1,7 @@
 #include "compiler/passes/effects.h"
 
+#include <algorithm>
+
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 
@@ -92,9 +94,16 @@ bool canFail(const ir::Module&, const ir::Function& function, const ir::Binding&
   return true;
 }
 
-bool isCheck(const ir::Binding& binding) {
-  const auto* tuple = std::get_if<ir::MakeTuple>(&binding.rhs);
-  return tuple != nullptr && tuple->elements.empty() && !binding.obligations.empty();
+bool mayRelyOnChecks(ir::Module& module, const ir::Function& function, const ir::Binding& binding) {
+  const ir::TypeRef type = function.var(binding.var).type;
+  if (const auto* alias = std::get_if<ir::AtomRhs>(&binding.rhs))
+    return module.typeOf(function, alias->atom) != type;
+  const auto* call = std::get_if<ir::CallOp>(&binding.rhs);
+  if (call == nullptr || (call->op->fusion == ops::FusionKind::Elementwise && call->args.size() == 1))
+    return false;
+  return type->hasSymbols() || std::any_of(call->args.begin(), call->args.end(), [&](const ir::Atom& arg) {
+           return module.typeOf(function, arg)->hasSymbols();
+         });
 }
 
 }  // namespace baton::passes

@@ -77,13 +77,16 @@ void InvariantHoister::hoist(const Loop& loop) {
   const bool isEntered = entry != nullptr && entry->join == loop.var;
 
   std::vector<ir::Binding> moved;
+  std::unordered_set<BlockId> checked;  // those with a check that stays, and those inside of them
   for (BlockId id : blocks) {
     // Up to the first thing that may not end, or may write.
     bool isCertain = id == loop.body && isEntered;
+    bool isChecked = id != loop.body && checked.contains(loops_.parentOf(id));
     std::vector<ir::Binding>& bindings = function_.block(id).bindings;
     std::vector<ir::Binding> stays;
     for (ir::Binding& binding : bindings) {
-      if (isMovable(binding, isCertain) && loops_.isInvariant(binding, loop)) {
+      const bool staysBehind = isChecked && mayRelyOnChecks(module_, function_, binding);
+      if (!staysBehind && isMovable(binding, isCertain) && loops_.isInvariant(binding, loop)) {
         loops_.moved(binding.var, loop.block);
         moved.push_back(std::move(binding));
         continue;
@@ -95,9 +98,11 @@ void InvariantHoister::hoist(const Loop& loop) {
                               std::holds_alternative<ir::Construct>(binding.rhs) ||
                               std::holds_alternative<ir::AtomRhs>(binding.rhs);
       isCertain = isCertain && isHarmless;
+      isChecked = isChecked || !binding.obligations.empty();
       stays.push_back(std::move(binding));
     }
     bindings = std::move(stays);
+    if (isChecked) checked.insert(id);
   }
   if (moved.empty()) return;
   context_.count("bindings moved", moved.size());
@@ -121,7 +126,7 @@ constinit const PassInfo kHoistInvariantsPass{
     .documentation =
         R"(Moves operators, tuples, projections and data whose operands and extents do not change in a loop to the place before it, from inner loops through outer ones. Looked at are the blocks that run in a round that is followed by another, so what only one way out of the loop needs stays there.
 
-An operation that can fail moves only where it runs for certain: from the body itself, with nothing before it that may not end or may write, of a loop that is entered where it stands. Calls of functions, reads of cells and fills without operands stay.)",
+An operation that can fail moves only where it runs for certain: from the body itself, with nothing before it that may not end or may write, of a loop that is entered where it stands. What comes after a check that stays in the loop, and may rely on what it found of extents, stays too. Calls of functions, reads of cells and fills without operands stay.)",
     .level = 2,
     .requires_ = Property::Joins,
     .run = hoistLoopInvariants,

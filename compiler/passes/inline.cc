@@ -131,10 +131,7 @@ void Inliner::inlineInBlock(GlobalId id, BlockId blockId) {
     }
     room_ = room_ + 1 - sizes_[callee.value()];  // the call goes
     context_.count("calls put in line");
-    if (!binding.obligations.empty()) {
-      const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
-      done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
-    }
+    if (!binding.obligations.empty()) done.push_back(checkOf(module_, caller, binding));
     const BlockId body = cloneBody(module_, callee, caller, call->args, binding.location, done);
     const std::vector<BlockId> inside = ir::blocksInOrder(caller, body);
     ir::Block& inner = caller.block(body);

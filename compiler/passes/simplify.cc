@@ -186,10 +186,7 @@ void Simplifier::emit(ir::Binding binding) { frames_.back().out.push_back(std::m
 void Simplifier::splice(ir::Binding binding, BlockId id) {
   Frame& frame = frames_.back();
   ir::Block& inner = function_.block(id);
-  if (!binding.obligations.empty()) {
-    const VarId check = function_.addVar({.name = "check", .type = module_.types.unit()});
-    emit({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
-  }
+  if (!binding.obligations.empty()) emit(checkOf(module_, function_, binding));
   if (isTail(binding)) {
     function_.block(frame.block).result = inner.result;
   } else {
