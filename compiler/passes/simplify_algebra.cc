@@ -163,7 +163,9 @@ std::optional<Rhs> AlgebraSimplifier::onNegative(const CallOp& call) {
 std::optional<Rhs> AlgebraSimplifier::onAbs(const CallOp& call) {
   if (inner(call.args[0], "abs") != nullptr || inner(call.args[0], "nn.relu") != nullptr)
     return same(call.args[0]);
-  if (const CallOp* negative = inner(call.args[0], "negative")) return callOf("abs", {negative->args[0]});
+  const CallOp* negative = inner(call.args[0], "negative");
+  if (negative != nullptr && (isFloat(dtype()) || isSignedInt(dtype())))
+    return callOf("abs", {negative->args[0]});
   return std::nullopt;
 }
 
