@@ -1,7 +1,5 @@
 #include "compiler/passes/effects.h"
 
-#include <algorithm>
-
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 
@@ -92,18 +90,6 @@ bool canFail(const ir::Module&, const ir::Function& function, const ir::Binding&
     }
   }
   return true;
-}
-
-bool mayRelyOnChecks(ir::Module& module, const ir::Function& function, const ir::Binding& binding) {
-  const ir::TypeRef type = function.var(binding.var).type;
-  if (const auto* alias = std::get_if<ir::AtomRhs>(&binding.rhs))
-    return module.typeOf(function, alias->atom) != type;
-  const auto* call = std::get_if<ir::CallOp>(&binding.rhs);
-  if (call == nullptr || (call->op->fusion == ops::FusionKind::Elementwise && call->args.size() == 1))
-    return false;
-  return type->hasSymbols() || std::any_of(call->args.begin(), call->args.end(), [&](const ir::Atom& arg) {
-           return module.typeOf(function, arg)->hasSymbols();
-         });
 }
 
 }  // namespace baton::passes

@@ -28,8 +28,4 @@ class Effects {
 /// obligation, or by what its operator or array operation does with values.
 bool canFail(const ir::Module& module, const ir::Function& function, const ir::Binding& binding);
 
-/// Whether the binding may rely on obligations of bindings before it: typing states a check once,
-/// and what comes after it takes the extents for equal. It must not move to before them.
-bool mayRelyOnChecks(ir::Module& module, const ir::Function& function, const ir::Binding& binding);
-
 }  // namespace baton::passes

@@ -7,6 +7,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/extent_checks.h"
 #include "compiler/passes/loops.h"
 #include "compiler/passes/registry.h"
 
@@ -19,7 +20,7 @@ using ir::VarId;
 class InvariantHoister {
  public:
   InvariantHoister(ir::Module& module, ir::Function& function, PassContext& context)
-      : module_(module), function_(function), context_(context), loops_(function) {}
+      : module_(module), function_(function), context_(context), loops_(function), checks_(function) {}
 
   void run() {
     // Inner loops first: what leaves one may leave the next.
@@ -35,6 +36,7 @@ class InvariantHoister {
   ir::Function& function_;
   PassContext& context_;
   Loops loops_;
+  ExtentChecks checks_;
 };
 
 /// The blocks that run in each round that is followed by another: from the jumps up to the body.
@@ -77,15 +79,14 @@ void InvariantHoister::hoist(const Loop& loop) {
   const bool isEntered = entry != nullptr && entry->join == loop.var;
 
   std::vector<ir::Binding> moved;
-  std::unordered_set<BlockId> checked;  // those with a check that stays, and those inside of them
+  ExtentChecks::Checked checked;  // by what stays; a block comes after those that it is in
   for (BlockId id : blocks) {
     // Up to the first thing that may not end, or may write.
     bool isCertain = id == loop.body && isEntered;
-    bool isChecked = id != loop.body && checked.contains(loops_.parentOf(id));
     std::vector<ir::Binding>& bindings = function_.block(id).bindings;
     std::vector<ir::Binding> stays;
     for (ir::Binding& binding : bindings) {
-      const bool staysBehind = isChecked && mayRelyOnChecks(module_, function_, binding);
+      const bool staysBehind = checks_.mayRelyOn(checked, module_, function_, binding);
       if (!staysBehind && isMovable(binding, isCertain) && loops_.isInvariant(binding, loop)) {
         loops_.moved(binding.var, loop.block);
         moved.push_back(std::move(binding));
@@ -98,11 +99,10 @@ void InvariantHoister::hoist(const Loop& loop) {
                               std::holds_alternative<ir::Construct>(binding.rhs) ||
                               std::holds_alternative<ir::AtomRhs>(binding.rhs);
       isCertain = isCertain && isHarmless;
-      isChecked = isChecked || !binding.obligations.empty();
+      checks_.add(binding, checked);
       stays.push_back(std::move(binding));
     }
     bindings = std::move(stays);
-    if (isChecked) checked.insert(id);
   }
   if (moved.empty()) return;
   context_.count("bindings moved", moved.size());
