@@ -154,6 +154,13 @@ BlockId Cloner::clone(BlockId root) {
   return blocks_.at(root);
 }
 
+size_t sizeOf(const ir::Function& function) {
+  const std::vector<ir::BlockId> blocks = ir::blocksInOrder(function, function.body);
+  size_t size = blocks.size() - 1;
+  for (ir::BlockId id : blocks) size += function.block(id).bindings.size();
+  return size;
+}
+
 ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& binding) {
   const ir::VarId check = function.addVar({.name = "check", .type = module.types.unit()});
   return {check, ir::MakeTuple{}, binding.location, std::exchange(binding.obligations, {})};

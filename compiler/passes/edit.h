@@ -25,6 +25,9 @@ BlockParents blockParents(const ir::Function& function);
 /// Number of uses of each variable as operand or result of a block, and of joins by CallJoin.
 std::vector<uint32_t> useCounts(const ir::Function& function);
 
+/// Bindings, and blocks inside of them: what is live across many branches is costly.
+size_t sizeOf(const ir::Function& function);
+
 /// Puts atoms in the place of variables, everywhere in the function at once. A replacement
 /// that is itself replaced is followed; there must be no cycle.
 class Substitution {

@@ -21,14 +21,6 @@ using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
 
-/// Bindings, and blocks inside of them: what is live across many branches is costly.
-size_t sizeOf(const ir::Function& function) {
-  const std::vector<BlockId> blocks = ir::blocksInOrder(function, function.body);
-  size_t size = blocks.size() - 1;
-  for (BlockId id : blocks) size += function.block(id).bindings.size();
-  return size;
-}
-
 bool definesJoin(const ir::Block& block) {
   return std::any_of(block.bindings.begin(), block.bindings.end(), [](const ir::Binding& binding) {
     const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
