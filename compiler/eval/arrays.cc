@@ -12,6 +12,9 @@ namespace {
 
 using ir::ArrayOperation;
 
+/// What a value of an array counts as, compared with an element of a tensor.
+constexpr uint64_t kWorkPerValue = 16;
+
 Error failure(std::string message) { return Error(ErrorCode::ProgramError, std::move(message)); }
 
 /// An index of an element.
@@ -96,17 +99,27 @@ Result<Value> split(const HostTensor& tensor, const HostTensor& counts) {
 
 }  // namespace
 
+Result<void> Evaluator::work(uint64_t elements) {
+  if (elements > options_.maxWork)
+    return Error(ErrorCode::LimitReached, fmt::format("more than {} elements", options_.maxWork));
+  options_.maxWork -= elements;
+  return success();
+}
+
 Result<Value> Evaluator::arrayOperation(const ir::ArrayOp& rhs) {
   BATON_TRY_ASSIGN(std::vector<Value> args, readAll(rhs.args));
   switch (rhs.operation) {
     case ArrayOperation::New: return Value::array({});
-    case ArrayOperation::Push: return args[0].withPushed(std::move(args[1]));
+    case ArrayOperation::Push:
+      if (!args[0].growsInPlace()) BATON_TRY(work(args[0].elements().size()));
+      return args[0].withPushed(std::move(args[1]));
     case ArrayOperation::Get: {
       BATON_TRY_ASSIGN(const size_t index, elementIndex(args[0].elements(), args[1]));
       return args[0].elements()[index];
     }
     case ArrayOperation::Set: {
       BATON_TRY_ASSIGN(const size_t index, elementIndex(args[0].elements(), args[1]));
+      BATON_TRY(work(args[0].elements().size()));
       std::vector<Value> elements(args[0].elements().begin(), args[0].elements().end());
       elements[index] = std::move(args[2]);
       return Value::array(std::move(elements));
@@ -114,6 +127,7 @@ Result<Value> Evaluator::arrayOperation(const ir::ArrayOp& rhs) {
     case ArrayOperation::Length: return Value::scalar(DType::I32, args[0].elements().size());
     case ArrayOperation::Stack:
     case ArrayOperation::Concat: {
+      for (const Value& element : args[0].elements()) BATON_TRY(work(1 + element.asTensor().bytes.size()));
       const ir::TypeRef type = module_.typeOf(frames_.back().code->function(), rhs.args[0]);
       return joinElements(args[0].elements(), type->element()->dtype(), rhs.rowExtents,
                           rhs.operation == ArrayOperation::Concat);
@@ -123,12 +137,15 @@ Result<Value> Evaluator::arrayOperation(const ir::ArrayOp& rhs) {
       if (tensor.shape[0] > kMaxArrayLength)
         return failure(fmt::format("an array cannot have more than {} elements, found {} rows",
                                    kMaxArrayLength, tensor.shape[0]));
+      BATON_TRY(work(tensor.bytes.size() + kWorkPerValue * static_cast<uint64_t>(tensor.shape[0])));
       std::vector<Value> rows;
       for (int64_t i = 0; i < tensor.shape[0]; ++i)
         rows.push_back(rowsOf(tensor, static_cast<size_t>(i), -1));
       return Value::array(std::move(rows));
     }
-    case ArrayOperation::Split: return split(args[0].asTensor(), args[1].asTensor());
+    case ArrayOperation::Split:
+      BATON_TRY(work(args[0].asTensor().bytes.size() + kWorkPerValue * args[1].asTensor().bytes.size()));
+      return split(args[0].asTensor(), args[1].asTensor());
   }
   return Value();
 }

@@ -351,7 +351,7 @@ Result<void> Evaluator::callOperator(const ir::Binding& binding, const ir::CallO
       numeric->set(name, std::move(numbers));
     }
   Result<std::vector<HostTensor>> outputs =
-      ops::evaluateReference(*call.op, numeric ? *numeric : call.attrs, inputs);
+      ops::evaluateReference(*call.op, numeric ? *numeric : call.attrs, inputs, options_.maxWork);
   if (!outputs.has_value()) return located(std::move(outputs).assume_error());
   std::vector<Value> results;
   for (HostTensor& output : outputs.assume_value()) results.push_back(Value::tensor(std::move(output)));

@@ -23,6 +23,7 @@ namespace baton::eval {
 struct EvaluatorOptions {
   uint64_t maxSteps = UINT64_MAX;               ///< bindings, over all calls
   uint64_t maxFrames = UINT64_MAX;              ///< calls within calls
+  uint64_t maxWork = UINT64_MAX;                ///< elements read and made, over all calls; see reference.h
   std::map<std::string, HostTensor> externals;  ///< by key: what `param` constants stand for
 };
 
@@ -71,6 +72,8 @@ class Evaluator {
   Result<void> jump(const ir::CallJoin& call);
   Result<void> callOperator(const ir::Binding& binding, const ir::CallOp& call);
   Result<Value> arrayOperation(const ir::ArrayOp& rhs);
+  /// Takes from what may still be done.
+  Result<void> work(uint64_t elements);
   Result<void> matchClauses(const ir::Match& match);
   /// Binds the variables of the pattern; false when it does not fit.
   Result<bool> tryPattern(ir::PatternId pattern, const Value& value);

@@ -73,10 +73,12 @@ Value Value::array(std::vector<Value> elements) {
   return Value(object);
 }
 
+bool Value::growsInPlace() const { return object_->fields[0].object_->fields.size() == object_->length; }
+
 Value Value::withPushed(Value element) const {
   BATON_CHECK(isArray());
   Object* buffer = object_->fields[0].object_;
-  if (buffer->fields.size() != object_->length) {  // another array goes on differently
+  if (!growsInPlace()) {  // another array goes on differently
     std::vector<Value> copy(elements().begin(), elements().end());
     copy.push_back(std::move(element));
     return array(std::move(copy));

@@ -53,6 +53,7 @@ class Value {
   ir::ConstructorRef constructor() const;    ///< isData() only
   std::span<const Value> elements() const;   ///< isArray() only
   Value withPushed(Value element) const;     ///< isArray() only
+  bool growsInPlace() const;                 ///< isArray() only: withPushed copies no elements
   const Value& content() const;              ///< isCell() only
   void setContent(Value content) const;      ///< isCell() only
 

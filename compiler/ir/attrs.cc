@@ -1,6 +1,7 @@
 #include "compiler/ir/attrs.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
@@ -19,7 +20,30 @@ const T& required(const Attrs& attrs, std::string_view name) {
   return std::get<T>(*value);
 }
 
+bool isSame(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
+bool isSame(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) { return isSame(x, y); });
+}
+template <class T>
+bool isSame(const T& a, const T& b) {
+  return a == b;
+}
+
+bool isSame(const Attrs::Entry& a, const Attrs::Entry& b) {
+  return a.first == b.first && a.second.index() == b.second.index() &&
+         std::visit(
+             [&](const auto& value) {
+               return isSame(value, std::get<std::decay_t<decltype(value)>>(b.second));
+             },
+             a.second);
+}
+
 }  // namespace
+
+bool operator==(const Attrs& a, const Attrs& b) {
+  return std::equal(a.entries_.begin(), a.entries_.end(), b.entries_.begin(), b.entries_.end(),
+                    [](const Attrs::Entry& x, const Attrs::Entry& y) { return isSame(x, y); });
+}
 
 void Attrs::set(std::string_view name, AttrValue value) {
   auto at = lowerBound(entries_, name);

@@ -50,7 +50,8 @@ class Attrs {
   const std::vector<DimExpr>& dimsOf(std::string_view name) const;
   bool isNone(std::string_view name) const;  ///< absent counts as None
 
-  friend bool operator==(const Attrs&, const Attrs&) = default;
+  /// Floats are the same when their bits are: 0 and -0 are two values, and a NaN is itself.
+  friend bool operator==(const Attrs& a, const Attrs& b);
 
  private:
   std::vector<Entry> entries_;

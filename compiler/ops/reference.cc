@@ -57,6 +57,24 @@ Result<void> runScalars(const OpDef& op, const OpCall& call, std::span<const Ten
   return success();
 }
 
+/// Elements that the call reads and makes; each of a product as often as it may have terms.
+uint64_t workOf(const OpDef& op, std::span<const TensorView> inputs,
+                std::span<const ReferenceResult> results) {
+  uint64_t terms = 1;
+  if (op.fusion == FusionKind::Anchor)
+    for (const int64_t extent : inputs[0].shape) terms = std::max(terms, static_cast<uint64_t>(extent));
+  uint64_t work = 0;
+  const auto add = [&](std::span<const int64_t> shape, uint64_t times) {
+    uint64_t elements = 0;
+    if (__builtin_mul_overflow(static_cast<uint64_t>(elementCount(shape)), times, &elements) ||
+        __builtin_add_overflow(work, elements, &work))
+      work = UINT64_MAX;
+  };
+  for (const TensorView& input : inputs) add(input.shape, 1);
+  for (const ReferenceResult& result : results) add(result.shape, terms);
+  return work;
+}
+
 }  // namespace
 
 uint64_t ReferenceCall::load(size_t input, int64_t linear) const {
@@ -117,6 +135,12 @@ Error programError(const OpCall& call, const std::string& message) {
 
 Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir::Attrs& attrs,
                                                        std::span<const TensorView> inputs) {
+  uint64_t work = UINT64_MAX;
+  return evaluateReference(op, attrs, inputs, work);
+}
+
+Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir::Attrs& attrs,
+                                                       std::span<const TensorView> inputs, uint64_t& work) {
   std::vector<KnownInput> known;
   for (const TensorView& input : inputs) known.push_back(knownOf(input));
   const OpCall call{&op, &attrs, inputs.size()};
@@ -149,9 +173,14 @@ Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir
         count ? checkedMul<int64_t>(*count, sizeBytes(result.dtype)) : std::nullopt;
     if (!size || *size > (int64_t{1} << 40))
       return Error(ErrorCode::OutOfMemory, fmt::format("{}: the result is too large", op.name));
-    result.bytes.resize(static_cast<size_t>(*size));
     results.push_back(std::move(result));
   }
+  const uint64_t needed = workOf(op, inputs, results);
+  if (needed > work)
+    return Error(ErrorCode::LimitReached, fmt::format("{}: more than {} elements", op.name, work));
+  work -= needed;
+  for (ReferenceResult& result : results)
+    result.bytes.resize(static_cast<size_t>(elementCount(result.shape) * sizeBytes(result.dtype)));
   if (op.scalarReference != nullptr) {
     BATON_TRY(runScalars(op, call, inputs, results[0], relations));
   } else {

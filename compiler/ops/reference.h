@@ -28,6 +28,10 @@ struct ReferenceResult {
 
 /// Runs a call; an input list is flattened. Shapes follow from the operator's own relations.
 /// ErrorCode::ProgramError for what would fail when run (shapes that do not fit included).
+/// `work` is how many elements it may read, make and, in products, multiply; it is less by those
+/// afterwards. ErrorCode::LimitReached, before anything is made, where that is not enough.
+Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir::Attrs& attrs,
+                                                       std::span<const TensorView> inputs, uint64_t& work);
 Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir::Attrs& attrs,
                                                        std::span<const TensorView> inputs);
 

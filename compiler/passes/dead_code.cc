@@ -40,9 +40,10 @@ class Sweeper {
   }
   void needBlock(BlockId block);
   void mark(const ir::Binding& binding);
-  void sweep();
-
   void needSymbols(const ir::Binding& binding);
+  void needObligations(const ir::Binding& binding);
+  void needBinders(const std::vector<DimSymbol>& symbols);
+  void sweep();
 
   ir::Module& module_;
   ir::Function& function_;
@@ -85,15 +86,24 @@ void Sweeper::needSymbols(const ir::Binding& binding) {
   });
   if (info.valueDims)
     for (const DimExpr& element : *info.valueDims) element.collectSymbols(symbols);
+  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
+    for (const auto& [name, value] : call->attrs.entries())
+      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
+        for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
+  needBinders(symbols);
+}
+
+void Sweeper::needObligations(const ir::Binding& binding) {
+  std::vector<DimSymbol> symbols;
   for (const ir::Obligation& obligation : binding.obligations) {
     obligation.lhs.collectSymbols(symbols);
     obligation.rhs.collectSymbols(symbols);
     for (const DimExpr& shown : obligation.shown) shown.collectSymbols(symbols);
   }
-  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
-    for (const auto& [name, value] : call->attrs.entries())
-      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-        for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
+  needBinders(symbols);
+}
+
+void Sweeper::needBinders(const std::vector<DimSymbol>& symbols) {
   for (DimSymbol symbol : symbols)
     if (auto at = binders_.find(symbol); at != binders_.end())
       for (VarId binder : at->second) need(binder);
@@ -105,7 +115,8 @@ void Sweeper::need(VarId var) {
   work_.push_back(var);
 }
 
-/// A block that runs gives its result and has its effects.
+/// A block that runs gives its result, has its effects, and checks what it checks: what comes
+/// after a check may rely on it, whether or not anything uses what the checked binding gives.
 void Sweeper::needBlock(BlockId block) {
   if (isEntered_[block.value()]) return;
   isEntered_[block.value()] = true;
@@ -132,8 +143,13 @@ void Sweeper::mark(const ir::Binding& binding) {
 
 void Sweeper::sweep() {
   for (BlockId id : ir::blocksInOrder(function_, function_.body)) {
-    std::vector<ir::Binding>& bindings = function_.block(id).bindings;
-    std::erase_if(bindings, [&](const ir::Binding& binding) { return !isNeeded_[binding.var.value()]; });
+    std::vector<ir::Binding> kept;
+    for (ir::Binding& binding : function_.block(id).bindings)
+      if (isNeeded_[binding.var.value()])
+        kept.push_back(std::move(binding));
+      else if (!binding.obligations.empty() && isEntered_[id.value()])
+        kept.push_back(checkOf(module_, function_, binding));
+    function_.block(id).bindings = std::move(kept);
   }
   auto keepNeeded = [&](auto& list, const std::vector<VarId>& params) {
     size_t kept = 0;
@@ -172,8 +188,10 @@ void Sweeper::run() {
       blocks_.pop_back();
       const ir::Block& block = function_.block(id);
       need(block.result);
-      for (const ir::Binding& binding : block.bindings)
-        if (isCheck(binding) || effects_.writes(binding.rhs, blockWrites_)) need(binding.var);
+      for (const ir::Binding& binding : block.bindings) {
+        needObligations(binding);
+        if (effects_.writes(binding.rhs, blockWrites_)) need(binding.var);
+      }
       continue;
     }
     const VarId var = work_.back();
@@ -201,7 +219,7 @@ constinit const PassInfo kDeadCodePass{
     .name = "dead-code",
     .summary = "drop bindings whose value is not used",
     .documentation =
-        R"(Marks from results and effects backwards and drops the rest. The variable that gives an extent its value is needed where the extent is. Parameters of joins that only feed themselves go with the arguments. Writes of cells stay, and so do checks; an operation that can fail and is not used goes.)",
+        R"(Marks from results and effects backwards and drops the rest. The variable that gives an extent its value is needed where the extent is. Parameters of joins that only feed themselves go with the arguments. Writes of cells stay, and so do the checks of what goes, since what comes after a check relies on it; an operation that can fail and is not used goes.)",
     .level = 1,
     .run = dropDeadCode,
 };

@@ -10,6 +10,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/definitions.h"
+#include "compiler/passes/extent_checks.h"
 #include "compiler/passes/loops.h"
 #include "compiler/passes/registry.h"
 
@@ -43,8 +44,13 @@ struct RowValue {
 class LoopDistributor {
  public:
   LoopDistributor(ir::Module& module, ir::Function& function, const Loops& loops, const Loop& loop,
-                  const Definitions& definitions)
-      : module_(module), function_(function), loops_(loops), loop_(loop), definitions_(definitions) {}
+                  const Definitions& definitions, const ExtentChecks& checks)
+      : module_(module),
+        function_(function),
+        loops_(loops),
+        loop_(loop),
+        definitions_(definitions),
+        checks_(checks) {}
   /// Looks only. Whether there is something to move.
   bool plan();
   /// Number of operators that moved. After plan(), from outer loops to inner ones.
@@ -72,6 +78,7 @@ class LoopDistributor {
   const Loops& loops_;
   const Loop& loop_;
   const Definitions& definitions_;
+  const ExtentChecks& checks_;
   CountedLoop counted_;
   std::unordered_map<VarId, RowValue> rows_;  // looked up only
   std::vector<VarId> order_;                  // of them, in program order
@@ -233,13 +240,18 @@ bool LoopDistributor::plan() {
   if (!findCounter()) return false;
   const std::vector<ir::Binding>& bindings = function_.block(counted_.round).bindings;
   bool hasProduct = false;
-  for (size_t i = 0; i < bindings.size(); ++i)
-    if (std::optional<RowValue> value = classify(i)) {
-      if (value->isRow) take_ = std::min(take_, i);
-      hasProduct = hasProduct || value->hasProduct;
-      rows_.emplace(bindings[i].var, *value);
-      order_.push_back(bindings[i].var);
-    }
+  ExtentChecks::Checked checked;
+  for (const ir::Binding& binding : function_.block(loop_.body).bindings) checks_.add(binding, checked);
+  for (size_t i = 0; i < bindings.size(); ++i) {
+    const bool staysBehind = checks_.mayRelyOn(checked, module_, function_, bindings[i]);
+    checks_.add(bindings[i], checked);
+    std::optional<RowValue> value = classify(i);
+    if (!value || (staysBehind && !value->isRow)) continue;
+    if (value->isRow) take_ = std::min(take_, i);
+    hasProduct = hasProduct || value->hasProduct;
+    rows_.emplace(bindings[i].var, *value);
+    order_.push_back(bindings[i].var);
+  }
   if (!hasProduct) return false;
 
   // What is used as it is, and comes from a product, is taken from the result for all rows.
@@ -312,9 +324,10 @@ Result<void> distributeLoops(ir::Module& module, PassContext& context) {
     const Loops loops(function);
     if (loops.all().empty()) continue;
     const Definitions definitions(function);
+    const ExtentChecks checks(function);
     std::vector<LoopDistributor> found;
     for (const Loop& loop : loops.all()) {
-      LoopDistributor distributor(module, function, loops, loop, definitions);
+      LoopDistributor distributor(module, function, loops, loop, definitions, checks);
       if (distributor.plan()) found.push_back(std::move(distributor));
     }
     for (LoopDistributor& distributor : found) {

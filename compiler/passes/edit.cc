@@ -154,6 +154,18 @@ BlockId Cloner::clone(BlockId root) {
   return blocks_.at(root);
 }
 
+size_t sizeOf(const ir::Function& function) {
+  const std::vector<ir::BlockId> blocks = ir::blocksInOrder(function, function.body);
+  size_t size = blocks.size() - 1;
+  for (ir::BlockId id : blocks) size += function.block(id).bindings.size();
+  return size;
+}
+
+ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& binding) {
+  const ir::VarId check = function.addVar({.name = "check", .type = module.types.unit()});
+  return {check, ir::MakeTuple{}, binding.location, std::exchange(binding.obligations, {})};
+}
+
 VarId append(ir::Function& function, BlockId block, ir::VarInfo info, ir::Rhs rhs, SourceLocation location) {
   const VarId var = function.addVar(std::move(info));
   function.block(block).bindings.push_back({var, std::move(rhs), location, {}});

@@ -25,6 +25,9 @@ BlockParents blockParents(const ir::Function& function);
 /// Number of uses of each variable as operand or result of a block, and of joins by CallJoin.
 std::vector<uint32_t> useCounts(const ir::Function& function);
 
+/// Bindings, and blocks inside of them: what is live across many branches is costly.
+size_t sizeOf(const ir::Function& function);
+
 /// Puts atoms in the place of variables, everywhere in the function at once. A replacement
 /// that is itself replaced is followed; there must be no cycle.
 class Substitution {
@@ -74,6 +77,9 @@ class Cloner {
 /// Appends `binding` and gives back its variable.
 ir::VarId append(ir::Function& function, ir::BlockId block, ir::VarInfo info, ir::Rhs rhs,
                  SourceLocation location = {});
+
+/// The obligations of the binding, which it loses, as a binding of their own.
+ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& binding);
 
 /// Drops blocks, variables and patterns that the body cannot reach and renumbers the rest
 /// in program order, so that what a function holds is what it needs.

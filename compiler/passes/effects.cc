@@ -92,9 +92,4 @@ bool canFail(const ir::Module&, const ir::Function& function, const ir::Binding&
   return true;
 }
 
-bool isCheck(const ir::Binding& binding) {
-  const auto* tuple = std::get_if<ir::MakeTuple>(&binding.rhs);
-  return tuple != nullptr && tuple->elements.empty() && !binding.obligations.empty();
-}
-
 }  // namespace baton::passes

@@ -28,7 +28,4 @@ class Effects {
 /// obligation, or by what its operator or array operation does with values.
 bool canFail(const ir::Module& module, const ir::Function& function, const ir::Binding& binding);
 
-/// A binding that is nothing but its obligations: the empty tuple.
-bool isCheck(const ir::Binding& binding);
-
 }  // namespace baton::passes

@@ -22,7 +22,9 @@ class CallEvaluator {
       : module_(module),
         context_(context),
         maxBytes_(context.option("max-bytes")),
-        evaluator_(module, {.maxSteps = context.option("max-steps"), .maxFrames = 1000}) {}
+        evaluator_(module, {.maxSteps = context.option("max-steps"),
+                            .maxFrames = 1000,
+                            .maxWork = context.option("max-elements")}) {}
   void run();
 
  private:
@@ -126,6 +128,7 @@ Result<void> evaluateCalls(ir::Module& module, PassContext& context) {
 
 constexpr PassOption kEvaluateCallsOptions[] = {
     {"max-steps", 200000, "bindings that are evaluated, over all calls"},
+    {"max-elements", 10000000, "elements that operators read, make and multiply, over all calls"},
     {"max-bytes", 4096, "bytes of the result of a call whose arguments have fewer"},
 };
 

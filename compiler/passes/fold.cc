@@ -53,7 +53,7 @@ ir::ConstantId ConstantPool::add(ir::Constant constant) {
 
 std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::Function& function,
                                                   const ir::Binding& binding, ConstantPool& pool,
-                                                  size_t maxBytes) {
+                                                  FoldLimits& limits) {
   const auto& call = std::get<ir::CallOp>(binding.rhs);
   const ir::VarInfo& info = function.var(binding.var);
   if (!canFail(module, function, binding))
@@ -71,7 +71,7 @@ std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::
   }
   if (!binding.obligations.empty() || hasSymbols(call.attrs)) return std::nullopt;
   // The size of the results, before they are made.
-  const size_t limit = std::max(inputBytes, maxBytes);
+  const size_t limit = std::max(inputBytes, limits.maxBytes);
   std::vector<ir::TypeRef> types;
   if (info.type->isTuple())
     types.assign(info.type->elements().begin(), info.type->elements().end());
@@ -88,7 +88,8 @@ std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::
     bytes += size;
   }
   if (bytes > limit) return std::nullopt;
-  Result<std::vector<ops::ReferenceResult>> results = ops::evaluateReference(*call.op, call.attrs, inputs);
+  Result<std::vector<ops::ReferenceResult>> results =
+      ops::evaluateReference(*call.op, call.attrs, inputs, limits.work);
   if (!results.has_value()) return std::nullopt;
   std::vector<ir::Atom> atoms;
   size_t total = 0;

@@ -21,11 +21,16 @@ class ConstantPool {
   std::map<std::pair<DType, uint64_t>, ir::ConstantId> scalars_;
 };
 
+struct FoldLimits {
+  size_t maxBytes;  ///< of results that are larger than the operands
+  uint64_t work;    ///< left for all operators, as in ops/reference.h
+};
+
 /// The results of a call whose operands are constants or whose elements are known; nothing
-/// when something is not known, when it would fail, or when the results are larger than both
-/// the operands and `maxBytes`. `binding.rhs` is a CallOp.
+/// when something is not known, when it would fail, or when a limit forbids it.
+/// `binding.rhs` is a CallOp.
 std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::Function& function,
                                                   const ir::Binding& binding, ConstantPool& pool,
-                                                  size_t maxBytes);
+                                                  FoldLimits& limits);
 
 }  // namespace baton::passes

@@ -7,6 +7,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/effects.h"
+#include "compiler/passes/extent_checks.h"
 #include "compiler/passes/loops.h"
 #include "compiler/passes/registry.h"
 
@@ -19,7 +20,7 @@ using ir::VarId;
 class InvariantHoister {
  public:
   InvariantHoister(ir::Module& module, ir::Function& function, PassContext& context)
-      : module_(module), function_(function), context_(context), loops_(function) {}
+      : module_(module), function_(function), context_(context), loops_(function), checks_(function) {}
 
   void run() {
     // Inner loops first: what leaves one may leave the next.
@@ -35,6 +36,7 @@ class InvariantHoister {
   ir::Function& function_;
   PassContext& context_;
   Loops loops_;
+  ExtentChecks checks_;
 };
 
 /// The blocks that run in each round that is followed by another: from the jumps up to the body.
@@ -77,13 +79,15 @@ void InvariantHoister::hoist(const Loop& loop) {
   const bool isEntered = entry != nullptr && entry->join == loop.var;
 
   std::vector<ir::Binding> moved;
+  ExtentChecks::Checked checked;  // by what stays; a block comes after those that it is in
   for (BlockId id : blocks) {
     // Up to the first thing that may not end, or may write.
     bool isCertain = id == loop.body && isEntered;
     std::vector<ir::Binding>& bindings = function_.block(id).bindings;
     std::vector<ir::Binding> stays;
     for (ir::Binding& binding : bindings) {
-      if (isMovable(binding, isCertain) && loops_.isInvariant(binding, loop)) {
+      const bool staysBehind = checks_.mayRelyOn(checked, module_, function_, binding);
+      if (!staysBehind && isMovable(binding, isCertain) && loops_.isInvariant(binding, loop)) {
         loops_.moved(binding.var, loop.block);
         moved.push_back(std::move(binding));
         continue;
@@ -95,6 +99,7 @@ void InvariantHoister::hoist(const Loop& loop) {
                               std::holds_alternative<ir::Construct>(binding.rhs) ||
                               std::holds_alternative<ir::AtomRhs>(binding.rhs);
       isCertain = isCertain && isHarmless;
+      checks_.add(binding, checked);
       stays.push_back(std::move(binding));
     }
     bindings = std::move(stays);
@@ -121,7 +126,7 @@ constinit const PassInfo kHoistInvariantsPass{
     .documentation =
         R"(Moves operators, tuples, projections and data whose operands and extents do not change in a loop to the place before it, from inner loops through outer ones. Looked at are the blocks that run in a round that is followed by another, so what only one way out of the loop needs stays there.
 
-An operation that can fail moves only where it runs for certain: from the body itself, with nothing before it that may not end or may write, of a loop that is entered where it stands. Calls of functions, reads of cells and fills without operands stay.)",
+An operation that can fail moves only where it runs for certain: from the body itself, with nothing before it that may not end or may write, of a loop that is entered where it stands. What comes after a check that stays in the loop, and may rely on what it found of extents, stays too. Calls of functions, reads of cells and fills without operands stay.)",
     .level = 2,
     .requires_ = Property::Joins,
     .run = hoistLoopInvariants,

@@ -21,14 +21,6 @@ using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
 
-/// Bindings, and blocks inside of them: what is live across many branches is costly.
-size_t sizeOf(const ir::Function& function) {
-  const std::vector<BlockId> blocks = ir::blocksInOrder(function, function.body);
-  size_t size = blocks.size() - 1;
-  for (BlockId id : blocks) size += function.block(id).bindings.size();
-  return size;
-}
-
 bool definesJoin(const ir::Block& block) {
   return std::any_of(block.bindings.begin(), block.bindings.end(), [](const ir::Binding& binding) {
     const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
@@ -131,10 +123,7 @@ void Inliner::inlineInBlock(GlobalId id, BlockId blockId) {
     }
     room_ = room_ + 1 - sizes_[callee.value()];  // the call goes
     context_.count("calls put in line");
-    if (!binding.obligations.empty()) {
-      const VarId check = caller.addVar({.name = "check", .type = module_.types.unit()});
-      done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
-    }
+    if (!binding.obligations.empty()) done.push_back(checkOf(module_, caller, binding));
     const BlockId body = cloneBody(module_, callee, caller, call->args, binding.location, done);
     const std::vector<BlockId> inside = ir::blocksInOrder(caller, body);
     ir::Block& inner = caller.block(body);

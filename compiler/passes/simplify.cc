@@ -24,8 +24,7 @@ using ir::BlockId;
 using ir::VarId;
 
 struct Features {
-  bool folds = false;
-  size_t maxFoldedBytes = 0;
+  FoldLimits* folds = nullptr;  // null: operators stay
   bool sharesCommon = false;
 };
 
@@ -186,10 +185,7 @@ void Simplifier::emit(ir::Binding binding) { frames_.back().out.push_back(std::m
 void Simplifier::splice(ir::Binding binding, BlockId id) {
   Frame& frame = frames_.back();
   ir::Block& inner = function_.block(id);
-  if (!binding.obligations.empty()) {
-    const VarId check = function_.addVar({.name = "check", .type = module_.types.unit()});
-    emit({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
-  }
+  if (!binding.obligations.empty()) emit(checkOf(module_, function_, binding));
   if (isTail(binding)) {
     function_.block(frame.block).result = inner.result;
   } else {
@@ -270,9 +266,9 @@ bool Simplifier::share(ir::Binding& binding) {
 }
 
 void Simplifier::visitOperator(ir::Binding binding) {
-  if (features_.folds) {
+  if (features_.folds != nullptr) {
     if (std::optional<std::vector<Atom>> folded =
-            foldOperator(module_, function_, binding, pool_, features_.maxFoldedBytes)) {
+            foldOperator(module_, function_, binding, pool_, *features_.folds)) {
       if (function_.var(binding.var).type->isTuple())
         binding.rhs = ir::MakeTuple{std::move(*folded)};
       else
@@ -466,7 +462,8 @@ Result<void> runAll(ir::Module& module, PassContext& context, Features features)
 Result<void> propagate(ir::Module& module, PassContext& context) { return runAll(module, context, {}); }
 
 Result<void> foldConstants(ir::Module& module, PassContext& context) {
-  return runAll(module, context, {.folds = true, .maxFoldedBytes = context.option("max-bytes")});
+  FoldLimits limits{context.option("max-bytes"), context.option("max-elements")};
+  return runAll(module, context, {.folds = &limits});
 }
 
 Result<void> eliminateCommon(ir::Module& module, PassContext& context) {
@@ -475,6 +472,7 @@ Result<void> eliminateCommon(ir::Module& module, PassContext& context) {
 
 constexpr PassOption kFoldConstantsOptions[] = {
     {"max-bytes", 4096, "bytes of the results of an operator whose operands have fewer"},
+    {"max-elements", 100000000, "elements that operators read, make and multiply, over all"},
 };
 
 }  // namespace

@@ -3,14 +3,13 @@
 // x + 0 is 0 where x is -0, and x * 0 is NaN where x is infinite.
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <unordered_map>
 
 #include "base/dtype.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/definitions.h"
+#include "compiler/passes/exact_arithmetic.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/registry.h"
 
@@ -21,49 +20,6 @@ using ir::Atom;
 using ir::CallOp;
 using ir::Rhs;
 using ir::TypeRef;
-
-/// Whether every value of `from` is a value of `to`.
-bool holdsAll(DType from, DType to) {
-  if (from == to || from == DType::Bool) return true;
-  if (to == DType::Bool) return false;
-  if (isFloat(from)) {
-    if (!isFloat(to)) return false;
-    return to == DType::F64 || (to == DType::F32 && from != DType::F64);
-  }
-  const int bits = 8 * sizeBytes(from) - (isSignedInt(from) ? 1 : 0);  // of the magnitude
-  if (isFloat(to)) {
-    // Of the significand, the hidden bit included. The range is never the limit but for f16.
-    const int significand = to == DType::F64 ? 53 : to == DType::F32 ? 24 : to == DType::F16 ? 11 : 8;
-    return bits <= significand;
-  }
-  if (isSignedInt(from) && !isSignedInt(to)) return false;
-  return bits <= 8 * sizeBytes(to) - (isSignedInt(to) ? 1 : 0);
-}
-
-/// Whether cast(cast(x: source, through), to) is cast(x, to).
-bool castsOnce(DType source, DType through, DType to) {
-  if (holdsAll(source, through))
-    // Integers wrap and floats saturate, so a detour through floats counts where `to` is narrow.
-    return isFloat(source) || !isFloat(through) || !isInteger(to) || holdsAll(source, to);
-  return isInteger(source) && isInteger(through) && isInteger(to) && sizeBytes(to) <= sizeBytes(through);
-}
-
-/// The reciprocal of a power of two, when both are normal; dividing by the one is then
-/// multiplying by the other.
-std::optional<uint64_t> exactReciprocal(DType dtype, uint64_t bits) {
-  const auto reciprocal = [](auto value) -> std::optional<decltype(value)> {
-    int exponent = 0;
-    if (!std::isnormal(value) || std::abs(std::frexp(value, &exponent)) != 0.5) return std::nullopt;
-    const auto result = decltype(value){1} / value;
-    return std::isnormal(result) ? std::optional(result) : std::nullopt;
-  };
-  if (dtype == DType::F32) {
-    if (auto result = reciprocal(scalarFromBits<float>(bits))) return scalarBits(*result);
-  } else if (dtype == DType::F64) {
-    if (auto result = reciprocal(scalarFromBits<double>(bits))) return scalarBits(*result);
-  }
-  return std::nullopt;
-}
 
 bool isView(const CallOp& call) {
   return call.op->name == "reshape" || call.op->name == "squeeze" || call.op->name == "expand_dims";
@@ -163,7 +119,9 @@ std::optional<Rhs> AlgebraSimplifier::onNegative(const CallOp& call) {
 std::optional<Rhs> AlgebraSimplifier::onAbs(const CallOp& call) {
   if (inner(call.args[0], "abs") != nullptr || inner(call.args[0], "nn.relu") != nullptr)
     return same(call.args[0]);
-  if (const CallOp* negative = inner(call.args[0], "negative")) return callOf("abs", {negative->args[0]});
+  const CallOp* negative = inner(call.args[0], "negative");
+  if (negative != nullptr && (isFloat(dtype()) || isSignedInt(dtype())))
+    return callOf("abs", {negative->args[0]});
   return std::nullopt;
 }
 

@@ -151,6 +151,7 @@ class CallSpecialiser {
       : module_(module),
         context_(context),
         maxCopies_(context.option("max-copies")),
+        room_(context.option("max-size")),
         names_(module),
         weights_(module) {}
   void run();
@@ -172,6 +173,8 @@ class CallSpecialiser {
   ir::Module& module_;
   PassContext& context_;
   size_t maxCopies_;
+  size_t room_;                       // for further copies
+  std::map<uint32_t, size_t> sizes_;  // by function that was to be copied
   FunctionNames names_;
   WeightParams weights_;
   std::map<Key, GlobalId> copies_;
@@ -222,7 +225,10 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
                                                  const Closures& closures) {
   const Key key{call.callee.value(), known};
   if (auto at = copies_.find(key); at != copies_.end()) return at->second;
-  if (copies_.size() >= maxCopies_) return std::nullopt;
+  auto [size, isNew] = sizes_.try_emplace(call.callee.value());
+  if (isNew) size->second = sizeOf(module_.function(call.callee));
+  if (copies_.size() >= maxCopies_ || size->second > room_) return std::nullopt;
+  room_ -= size->second;
 
   const ir::Function& from = module_.function(caller);
   const ir::Function& callee = module_.function(call.callee);
@@ -373,6 +379,7 @@ Result<void> specialiseCalls(ir::Module& module, PassContext& context) {
 
 constexpr PassOption kSpecialiseCallsOptions[] = {
     {"max-copies", 256, "copies of functions, in all"},
+    {"max-size", 100000, "bindings and branches of the functions that are copied, in all"},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 // Calls: edges into what is called, results in terms of the caller, and the reaching of
 // what nothing reaches.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.h"
@@ -180,10 +182,20 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
     if (!callee.isGlobal() && owner != home.owners_.end() && owner->second != ir::kNoVar) continue;
     mapping.emplace(*symbol, this->symbol(binding.var, SymbolKind::CallResult, p, ""));
   }
+  // What it computes from things that the caller does not know is read off, too.
+  auto isKnown = [&](const DimExpr& dim) {
+    std::vector<DimSymbol> symbols;
+    if (callee.isGlobal() && !isAnyDim(dim)) dim.collectSymbols(symbols);
+    return std::all_of(symbols.begin(), symbols.end(),
+                       [&](DimSymbol symbol) { return mapping.contains(symbol); });
+  };
   std::vector<DimExpr> dims;
-  for (const Position& position : positions) dims.push_back(inCaller(position.dim));
+  for (uint32_t p = 0; p < positions.size(); ++p)
+    dims.push_back(!positions[p].isPlain || isKnown(positions[p].dim)
+                       ? inCaller(positions[p].dim)
+                       : this->symbol(binding.var, SymbolKind::CallResult, p, ""));
   Fact fact{module_.cells().filledIn(withDims(module_.module().types, result.type, dims)), std::nullopt};
-  if (result.values) {
+  if (result.values && std::all_of(result.values->begin(), result.values->end(), isKnown)) {
     std::vector<DimExpr> values;
     for (const DimExpr& value : *result.values) values.push_back(inCaller(value));
     fact.values = std::move(values);
