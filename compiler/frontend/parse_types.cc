@@ -232,7 +232,8 @@ std::optional<DimExpr> Parser::parseDimPrimary() {
   if (at(TokenKind::Integer)) {
     const Token& number = take();
     int64_t value = 0;
-    const std::string digits = (isNegative ? "-" : "") + std::string(number.text);
+    std::string digits(isNegative ? "-" : "");
+    digits += number.text;
     auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (failure != std::errc()) {
       error(number.location, fmt::format("{} does not fit 64 bits", shown(digits)));

@@ -106,7 +106,7 @@ bool LoopDistributor::findCounter() {
   const size_t index = static_cast<size_t>(at - loop_.params.begin());
   if (splatOf(module_, definitions_, loop_.outer.front().args[index]) != 0) return false;
   for (const Loop::Jump& jump : loop_.inner) {
-    if (!loops_.isInside(jump.block, branch->thenBlock)) return false;
+    if (jump.block != branch->thenBlock) return false;  // a round that always ends in the next one
     const CallOp* next = definitions_.call(jump.args[index], "add");
     if (next == nullptr) return false;
     const bool isFirst = definitions_.resolve(next->args[0]) == counter;

@@ -16,7 +16,7 @@ Between typing and the low-level form the compiler works on one representation: 
 
 ## What "means the same" is
 
-The evaluator (`compiler/eval`) defines it: it walks the IR with the reference versions of the operators. Where it gives a value, every level gives that value, bit for bit (all NaNs are one). Where it fails, a level fails, too, or gives a value if only unused results failed. An operation that can fail and is not used may vanish; none that can fail is made to run on a path that did not run it. Only cells have effects; writes stay and keep their order.
+The evaluator (`compiler/eval`) defines it: it walks the IR with the reference versions of the operators. Where it gives a value, every level gives that value, bit for bit (all NaNs are one). Where it fails, a level fails, too, or gives a value if only what does not matter failed. An operation that can fail may vanish where its result is not used or cannot change what is; none that can fail is made to run on a path that did not run it. Only cells have effects; writes stay and keep their order.
 
 The evaluator also compares each value with the type of its variable: every extent that a type states, constant, symbolic or composite, is checked as the value is bound. A pass that claims too much is found by any program that gets there.
 

@@ -1,9 +1,9 @@
 // What every allocator promises, asked of all of them.
 #include <catch2/catch.hpp>
 
+#include "tests/effort.h"
 #include "tests/unit/allocators/allocator_stacks.h"
 #include "tests/unit/allocators/exercise.h"
-#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {

@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 
 #include "base/dim.h"
+#include "tests/effort.h"
 #include "tests/unit/base/dim_expressions.h"
-#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {

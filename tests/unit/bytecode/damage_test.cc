@@ -8,9 +8,9 @@
 #include "bytecode/verifier/verifier.h"
 #include "bytecode/vmasm/parser.h"
 #include "bytecode/vmasm/printer.h"
+#include "tests/effort.h"
 #include "tests/fuzz/rehash.h"
 #include "tests/unit/bytecode/text_file.h"
-#include "tests/unit/effort.h"
 
 namespace baton::bytecode {
 namespace {

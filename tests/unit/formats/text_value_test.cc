@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "formats/array_elements.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 namespace baton {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "formats/array_elements.h"
 #include "formats/npy.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 namespace baton {
 namespace {

@@ -1,6 +1,6 @@
 // How far the transcendentals are from the true values, in units in the last place.
 #include "kernels/loop/math/plain.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 #include <bit>
 #include <catch2/catch.hpp>

@@ -9,7 +9,7 @@
 #include "kernels/loop/parser.h"
 #include "kernels/loop/printer.h"
 #include "native_harness.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 namespace baton {
 namespace {

@@ -1,7 +1,7 @@
 // Calls from beginning to end: results, limits, suspension, errors, cleanliness afterwards.
 #include "programs.h"
 #include "runtime.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 using namespace baton;
 using namespace baton::vm;

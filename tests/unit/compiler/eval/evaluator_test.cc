@@ -6,7 +6,7 @@
 #include "compiler/frontend/parser.h"
 #include "compiler/types/typing.h"
 #include "formats/value_text.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 namespace baton::eval {
 namespace {

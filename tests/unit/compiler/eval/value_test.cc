@@ -1,5 +1,5 @@
 #include "compiler/eval/value.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 #include <limits>
 

@@ -9,11 +9,11 @@
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/printer.h"
+#include "tests/effort.h"
 #include "tests/unit/compiler/ops/prepared_case.h"
 #include "tests/unit/compiler/ops/random_group.h"
 #include "tests/unit/compiler/ops/random_tensors.h"
 #include "tests/unit/compiler/ops/rounds.h"
-#include "tests/unit/effort.h"
 
 using namespace baton;
 using namespace baton::ops;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 namespace baton::ops::test {
 

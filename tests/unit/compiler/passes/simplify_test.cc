@@ -2,7 +2,7 @@
 
 #include "compiler/ir/verifier.h"
 #include "program.h"
-#include "tests/unit/effort.h"
+#include "tests/effort.h"
 
 namespace baton::passes {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "compiler/ir/printer.h"
 #include "compiler/ir/verifier.h"
+#include "tests/effort.h"
 #include "tests/unit/compiler/program.h"
-#include "tests/unit/effort.h"
 
 namespace baton {
 namespace {
