@@ -108,7 +108,7 @@ def main():
         for shape in arguments.shape or SHAPES:
             sizes = sizes_of(shape, arguments.steps)
             if arguments.quick:
-                sizes = [max(sizes[-1] // 50, 40), max(sizes[-1] // 6, 240)]
+                sizes = [max(sizes[-1] // 80, 40), max(sizes[-1] // 12, 240)]
             try:
                 points = [(size, max(measure(SHAPES[shape](size), directory, arguments.level) - empty, NOISE[arguments.quick]))
                           for size in sizes]
