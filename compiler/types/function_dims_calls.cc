@@ -182,20 +182,27 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
     if (!callee.isGlobal() && owner != home.owners_.end() && owner->second != ir::kNoVar) continue;
     mapping.emplace(*symbol, this->symbol(binding.var, SymbolKind::CallResult, p, ""));
   }
-  // What it computes from things that the caller does not know is read off, too.
-  auto isKnown = [&](const DimExpr& dim) {
+  // Numbers that no slot of the callee carries mean nothing here.
+  auto isOfCallee = [&](const DimExpr& dim) {
     std::vector<DimSymbol> symbols;
-    if (callee.isGlobal() && !isAnyDim(dim)) dim.collectSymbols(symbols);
-    return std::all_of(symbols.begin(), symbols.end(),
-                       [&](DimSymbol symbol) { return mapping.contains(symbol); });
+    dim.collectSymbols(symbols);
+    return std::any_of(symbols.begin(), symbols.end(), [&](DimSymbol symbol) {
+      if (symbol == ir::kAnyDim || symbol == kNoDim || mapping.contains(symbol)) return false;
+      auto owner = home.owners_.find(symbol);
+      return callee.isGlobal() || owner == home.owners_.end() || owner->second == ir::kNoVar ||
+             home.isOwnedBy(symbol, callee);
+    });
   };
   std::vector<DimExpr> dims;
-  for (uint32_t p = 0; p < positions.size(); ++p)
-    dims.push_back(!positions[p].isPlain || isKnown(positions[p].dim)
-                       ? inCaller(positions[p].dim)
-                       : this->symbol(binding.var, SymbolKind::CallResult, p, ""));
+  for (uint32_t p = 0; p < positions.size(); ++p) {
+    if (!isOfCallee(positions[p].dim))
+      dims.push_back(inCaller(positions[p].dim));
+    else
+      dims.push_back(positions[p].isPlain ? this->symbol(binding.var, SymbolKind::CallResult, p, "")
+                                          : anyDim());
+  }
   Fact fact{module_.cells().filledIn(withDims(module_.module().types, result.type, dims)), std::nullopt};
-  if (result.values && std::all_of(result.values->begin(), result.values->end(), isKnown)) {
+  if (result.values && std::none_of(result.values->begin(), result.values->end(), isOfCallee)) {
     std::vector<DimExpr> values;
     for (const DimExpr& value : *result.values) values.push_back(inCaller(value));
     fact.values = std::move(values);

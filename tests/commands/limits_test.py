@@ -29,10 +29,31 @@ def @tensors(%n: int64, %x: Tensor[(m,), float32]) -> List[Tensor[(m,), float32]
 def @replicate(%n: int64, %x: Tensor[(m,), float32], %l: List[Tensor[(m,), float32]]) -> List[Tensor[(m,), float32]] {
   if (%n == 0i64) { %l } else { @replicate(%n - 1i64, exp(%x), Cons(%x, %l)) }
 }
+def @closure(%n: int64) -> int64 {
+  let %f = fn (%k: int64) -> int64 { if (%k == 0i64) { %n } else { 1i64 + %f(%k - 1i64) } };
+  let %held = Some(%f);
+  match (%held) { Some(%g) => %g(5i64), None => 0i64 }
+}
+def @closures(%n: int64) -> int64 {
+  let %loop = fn (%i: int64, %s: int64) -> int64 {
+    if (%i == %n) { %s } else {
+      let %f = fn (%k: int64) -> int64 { if (%k == 0i64) { %i } else { %f(%k - 1i64) } };
+      let %g = if (%s < 0i64) { fn (%k: int64) -> int64 { %k } } else { %f };
+      %loop(%i + 1i64, %s + %g(2i64) - %i + 1i64)
+    }
+  };
+  %loop(0i64, 0i64)
+}
+def @cell(%n: int64) -> int64 {
+  let %r = ref(fn (%i: int64) -> int64 { %i });
+  let %f = fn (%i: int64) -> int64 { let %self = ref_read(%r); if (%i == 0i64) { 1i64 } else { %i * %self(%i - 1i64) } };
+  ref_write(%r, %f);
+  %f(%n)
+}
 def @forever(%n: int64) -> int64 { @forever(%n + 1i64) }
 def @main(%n: int64) -> int64 { %n }
 """
-ENTRIES = ("depth", "count", "cells", "list", "tensors", "forever")
+ENTRIES = ("depth", "count", "cells", "list", "tensors", "closure", "closures", "cell", "forever")
 
 
 class Limits(CommandTest):
@@ -105,6 +126,23 @@ class Limits(CommandTest):
             return next(line for line in out.splitlines() if line.startswith("allocations:"))
 
         self.assertEqual(allocations(10_000_000), allocations(10))
+
+    def test_closures_do_not_keep_themselves(self):
+        def memory(function, number, *options):
+            out = self.call(OK, function, f"i64={number}", options=("--print-memory-stats", *options), level=level).stdout
+            return [line for line in out.splitlines() if line.startswith(("i64=", "memory:", "   "))]
+
+        for level in "03":
+            # A hundred thousand calls, each with a recursive closure of its own, and one with a cycle through a cell.
+            for function, result in (("closure", "i64=10"), ("cell", "i64=120")):
+                once = memory(function, 5)
+                self.assertEqual(once[0], result)
+                self.assertEqual(memory(function, 5, "--repeat", "100000", "--memory-limit", "1MiB"), once)
+            # A million of them in one call.
+            few = memory("closures", 10)
+            many = memory("closures", 1_000_000, "--memory-limit", "1MiB")
+            self.assertEqual((few[0], many[0]), ("i64=10", "i64=1000000"))
+            self.assertEqual(many[1:], few[1:])
 
     def test_a_million_cells(self):
         for level in "03":

@@ -18,6 +18,8 @@ SIZES = [
     ("scalars", 50000, (0, 3)),
     ("tensors", 50000, (3,)),
     ("unknown_extents", 2000, (3,)),
+    ("shape_chain", 20000, (0, 3)),
+    ("twin_graphs", 50000, (0, 3)),
     ("nested_ifs", 2000, (0, 3)),
     ("nested_conditions", 2000, (0, 3)),
     ("nested_matches", 2000, (0, 3)),

@@ -73,6 +73,25 @@ def reshapes(n):
 
 
 @shape
+def shape_chain(n):
+    """Shapes of tensors that are made of shapes: nothing of it needs a tensor."""
+    lines = ["  let %s0 = shape_of(%x, dtype=\"int64\");"]
+    lines += [f"  let %s{i} = shape_of(ones(%s{i - 1}, dtype=\"float32\"), dtype=\"int64\");" for i in range(1, n)]
+    text = "def @main(%x: Tensor[(?, 5, 2), float32]) -> Tensor[(3,), int64] {\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    return Program(text, ["7x5x2xf32=" + " ".join("0" * 70)], ["3xi64=7 5 2"])
+
+
+@shape
+def twin_graphs(n):
+    """A chain as a dump writes it, nodes without names, and another like it that nobody needs."""
+    lines = ["  %0 = add(%x, 1f);", "  %1 = add(%x, 1f);"]
+    for i in range(2, 2 * n, 2):
+        lines += [f"  %{i} = add(%{i - 2}, 1f);", f"  %{i + 1} = add(%{i - 1}, 1f);"]
+    text = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(?,), float32]) {\n" + "\n".join(lines) + f"\n  %{2 * n - 2}\n}}\n"
+    return Program(text, ["2xf32=0 -1"], [f"2xf32={n} {n - 1}"])
+
+
+@shape
 def wide_scalars(n):
     """Many independent values, all alive at once."""
     lines = [f"  let %x{i} = %a + {i}i64;" for i in range(n)]

@@ -125,6 +125,23 @@ TEST_CASE("calls express results in the extents of the caller") {
   CHECK(ir::print(program.module, program.function("f").result) == "Tensor[(a_0, 4), float32]");
 }
 
+TEST_CASE("results say nothing in numbers that only the callee knows") {
+  // Each call has an extent of its own, which is read off the result.
+  Program program = type(
+      "def @main(%x: int64, %y: int64) { let %a = @f(%x); let %b = @f(%y); concatenate((%a, %b)) }\n"
+      "def @f(%n: int64) { arange(0i64, %n, 1i64) }");
+  CHECK(ir::print(program.module, program.function("main").result) == "Tensor[(r,), int64]");
+  const ir::Function& main = program.function("main");
+  std::vector<DimExpr> extents;
+  for (const ir::Binding& binding : main.block(main.body).bindings)
+    if (std::holds_alternative<ir::CallGlobal>(binding.rhs))
+      extents.push_back(main.var(binding.var).type->dims()[0]);
+  REQUIRE(extents.size() == 2);
+  CHECK(extents[0].asSymbol().has_value());
+  CHECK_FALSE(extents[0] == extents[1]);
+  CHECK(ir::verify(program.module).has_value());
+}
+
 TEST_CASE("recursion that returns what it got keeps the extents") {
   CHECK(resultOf("def @main(%x: Tensor[(n, 4), float32], %k: int32) { @f(%k, %x) }\n"
                  "def @f(%i: int32, %a) { if (%i == 0) { %a } else { @g(%i - 1, nn.relu(%a)) } }\n"
