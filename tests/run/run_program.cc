@@ -222,8 +222,8 @@ void ProgramRunner::checkSame(const Run& run, const std::string& where, const Ou
   if (!oracle.value) {
     // states: Where the evaluator gives a value, every level gives that value; where it fails, a level fails
     // too, or gives a value if only what does not matter failed.
-    // What a program says that fails matters, so it fails in every form.
-    if (run.fails && other.value)
+    const bool matters = run.fails;  // what a program says that fails
+    if (matters && other.value)
       fail(
           run, where,
           fmt::format("the evaluator failed with {}; found {}", oracle.error, formatValue(*other.value, 64)));
