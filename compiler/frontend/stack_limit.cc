@@ -21,8 +21,7 @@ StackLimit::StackLimit() {
 }
 
 bool StackLimit::isNear() const {
-  const char here = 0;
-  return reinterpret_cast<uintptr_t>(&here) < lowest_;
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < lowest_;
 }
 
 }  // namespace baton::frontend
