@@ -274,8 +274,8 @@ TEST_CASE("knowledge never contradicts evaluation") {
       }
     }
   }
-  CHECK(decided > 1000);
-  CHECK(contradictions > 30);
+  CHECK(decided > effort(1000, 100));
+  CHECK(contradictions > effort(30, 3));
 }
 
 }  // namespace

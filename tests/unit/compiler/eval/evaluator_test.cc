@@ -160,7 +160,7 @@ def @main(%n: int32) -> int32 {
 
 TEST_CASE("a depth of 10^6 calls is no depth of the C stack", "[evaluator][depth]") {
   CHECK(run("def @main(%n: int32) -> int32 { if (%n == 0) { 0 } else { 1 + @main(%n - 1) } }",
-            {effort("i32=1000000", "i32=100000")}) == effort("i32=1000000", "i32=100000"));
+            {effort("i32=1000000", "i32=20000")}) == effort("i32=1000000", "i32=20000"));
 }
 
 TEST_CASE("joins of blocks in blocks end where their block ends", "[evaluator]") {
