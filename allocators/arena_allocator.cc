@@ -57,6 +57,8 @@ Result<void*> ArenaAllocator::allocateFromNextChunk(size_t sizeBytes, size_t ali
     }
   const auto padded = checkedAdd<uint64_t>(sizeBytes, alignment > kChunkAlignment ? alignment : 0);
   const size_t chunkBytes = std::max<uint64_t>(padded.value_or(UINT64_MAX), nextChunkBytes_);
+  // May throw, when there is nothing to lose yet.
+  if (chunks_.size() == chunks_.capacity()) chunks_.reserve(2 * chunks_.size() + 1);
   Result<void*> memory = upstream_.allocate(chunkBytes, kChunkAlignment);
   if (!memory.has_value()) {
     upstream_.trim();

@@ -55,9 +55,10 @@ PageRun* PageHeap::take(size_t pages) {
   const auto best = freeBySize_.lower_bound(wanted);
   if (best == freeBySize_.end()) return nullptr;
   PageRun* run = &*best;
+  // What may throw comes before anything changes.
+  PageRun* rest = run->pages > pages ? newRun() : nullptr;
   freeBySize_.erase(best);
-  if (run->pages > pages) {
-    PageRun* rest = newRun();
+  if (rest) {
     rest->data = run->data + pages * kPageBytes;
     rest->pages = run->pages - pages;
     rest->free = true;
@@ -80,15 +81,18 @@ Result<void> PageHeap::grow(size_t pages) {
   size_t chunkPages = std::max(
       {pages, replaced, static_cast<size_t>(std::clamp<uint64_t>(growth, kMinChunkPages, kMaxChunkPages))});
   chunkPages = (chunkPages + kChunkUnit - 1) / kChunkUnit * kChunkUnit;
+  PageRun* run = newRun();  // may throw, when there is nothing to lose yet
   Result<void*> memory = upstream_.allocate(chunkPages * kPageBytes, kChunkAlignment);
   if (!memory.has_value() && chunkPages > pages) {
     // Near a limit what is needed may fit where the round chunk does not.
     chunkPages = pages;
     memory = upstream_.allocate(chunkPages * kPageBytes, kChunkAlignment);
   }
-  if (!memory.has_value()) return std::move(memory).assume_error();
+  if (!memory.has_value()) {
+    dropRun(run);
+    return std::move(memory).assume_error();
+  }
   ++chunkRequestCount_;
-  PageRun* run = newRun();
   run->data = static_cast<std::byte*>(memory.assume_value());
   run->pages = chunkPages;
   run->free = true;

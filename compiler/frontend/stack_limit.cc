@@ -20,8 +20,6 @@ StackLimit::StackLimit() {
   pthread_attr_destroy(&attributes);
 }
 
-bool StackLimit::isNear() const {
-  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < lowest_;
-}
+bool StackLimit::isNear() const { return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < lowest_; }
 
 }  // namespace baton::frontend

@@ -104,7 +104,8 @@ typedef enum baton_log_level {
   BATON_LOG_DEBUG = 1,
   BATON_LOG_INFO = 2,
   BATON_LOG_WARNING = 3,
-  BATON_LOG_ERROR = 4
+  BATON_LOG_ERROR = 4,
+  BATON_LOG_LIMIT = 0x7fffffff /**< no level; any int may be passed */
 } baton_log_level;
 /** Called from any thread, and must not call back into the library. */
 typedef void (*baton_log_sink)(void* user, baton_log_level level, const char* message);
@@ -233,7 +234,8 @@ typedef enum baton_dtype {
   BATON_F16 = 9,
   BATON_BF16 = 10,
   BATON_F32 = 11,
-  BATON_F64 = 12
+  BATON_F64 = 12,
+  BATON_DTYPE_LIMIT = 0x7fffffff /**< no dtype: any int may be passed, and is refused when it is none */
 } baton_dtype;
 /** Bytes of one element; 0 for a number that is no dtype. */
 BATON_API size_t baton_dtype_size(baton_dtype dtype);
