@@ -116,6 +116,10 @@ inline DimExpr ceilDiv(const DimExpr& a, const DimExpr& b) { return DimExpr::opa
 inline DimExpr min(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::Min, a, b); }
 inline DimExpr max(const DimExpr& a, const DimExpr& b) { return DimExpr::opaque(DimOp::Max, a, b); }
 
+/// What a nest of one operation, as min(a, min(b, c)), is made of, sorted; the expression itself
+/// when it is none.
+std::vector<DimExpr> operandsOf(DimOp op, const DimExpr& expr);
+
 const char* dimOpName(DimOp op);  ///< "floor_div"
 /// The operation on numbers; nothing on division by zero or overflow.
 std::optional<int64_t> applyDimOp(DimOp op, int64_t a, int64_t b);

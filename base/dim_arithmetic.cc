@@ -119,7 +119,10 @@ bool liesBelow(const Split& rest, int64_t divisor) {
   return sum && *sum < divisor;
 }
 
-void collectOperands(DimOp op, const DimExpr& expr, std::vector<DimExpr>& out) {
+}  // namespace
+
+std::vector<DimExpr> operandsOf(DimOp op, const DimExpr& expr) {
+  std::vector<DimExpr> out;
   std::vector<DimExpr> stack{expr};
   while (!stack.empty()) {
     const DimExpr top = std::move(stack.back());
@@ -132,9 +135,9 @@ void collectOperands(DimOp op, const DimExpr& expr, std::vector<DimExpr>& out) {
       out.push_back(top);
     }
   }
+  std::sort(out.begin(), out.end());
+  return out;
 }
-
-}  // namespace
 
 DimExpr operator+(const DimExpr& a, const DimExpr& b) {
   if (a.isZero()) return b;
@@ -235,9 +238,8 @@ DimExpr DimNormaliser::modulo(const DimExpr& a, int64_t divisor) {
 }
 
 DimExpr DimNormaliser::extreme(DimOp op, const DimExpr& a, const DimExpr& b) {
-  std::vector<DimExpr> operands;
-  collectOperands(op, a, operands);
-  collectOperands(op, b, operands);
+  std::vector<DimExpr> operands = operandsOf(op, a);
+  for (DimExpr& operand : operandsOf(op, b)) operands.push_back(std::move(operand));
   std::sort(operands.begin(), operands.end());
   operands.erase(std::unique(operands.begin(), operands.end()), operands.end());
   if (operands.size() > kMaxDimDepth) return tooLarge(static_cast<char>(op), a, b);

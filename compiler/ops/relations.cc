@@ -9,22 +9,6 @@ namespace baton::ops {
 
 namespace {
 
-void collectOperands(DimOp op, const DimExpr& expr, std::vector<DimExpr>& out) {
-  std::vector<DimExpr> stack{expr};
-  while (!stack.empty()) {
-    const DimExpr top = std::move(stack.back());
-    stack.pop_back();
-    const DimOpaque* opaque = top.asOpaque();
-    if (opaque == nullptr || opaque->op != op) {
-      out.push_back(top);
-      continue;
-    }
-    stack.push_back(opaque->a);
-    stack.push_back(opaque->b);
-  }
-  std::sort(out.begin(), out.end());
-}
-
 DimExpr factorOf(const DimExpr::Factor& factor) {
   return DimExpr::opaque(factor.opaque->op, factor.opaque->a, factor.opaque->b);
 }
@@ -42,9 +26,8 @@ std::vector<DimExpr> broadcastFrom(const DimExpr& extent) {
     if (factor.opaque->op == DimOp::Max) greatest = &factor;
   }
   if (least == nullptr || greatest == nullptr) return {extent};
-  std::vector<DimExpr> low, high;
-  collectOperands(DimOp::Min, factorOf(*least), low);
-  collectOperands(DimOp::Max, factorOf(*greatest), high);
+  std::vector<DimExpr> low = operandsOf(DimOp::Min, factorOf(*least));
+  std::vector<DimExpr> high = operandsOf(DimOp::Max, factorOf(*greatest));
   std::erase(low, one());
   return low == high ? high : std::vector<DimExpr>{extent};
 }

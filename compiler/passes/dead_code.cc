@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compiler/eval/symbol_binders.h"
-#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
 #include "compiler/passes/effects.h"
 
@@ -40,8 +40,6 @@ class Sweeper {
   }
   void needBlock(BlockId block);
   void mark(const ir::Binding& binding);
-  void needSymbols(const ir::Binding& binding);
-  void needObligations(const ir::Binding& binding);
   void needBinders(const std::vector<DimSymbol>& symbols);
   void sweep();
 
@@ -77,32 +75,7 @@ void Sweeper::index() {
   }
 }
 
-/// Extents that the binding computes with come from variables, too.
-void Sweeper::needSymbols(const ir::Binding& binding) {
-  std::vector<DimSymbol> symbols;
-  const ir::VarInfo& info = function_.var(binding.var);
-  ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
-    for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
-  });
-  if (info.valueDims)
-    for (const DimExpr& element : *info.valueDims) element.collectSymbols(symbols);
-  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
-    for (const auto& [name, value] : call->attrs.entries())
-      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-        for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
-  needBinders(symbols);
-}
-
-void Sweeper::needObligations(const ir::Binding& binding) {
-  std::vector<DimSymbol> symbols;
-  for (const ir::Obligation& obligation : binding.obligations) {
-    obligation.lhs.collectSymbols(symbols);
-    obligation.rhs.collectSymbols(symbols);
-    for (const DimExpr& shown : obligation.shown) shown.collectSymbols(symbols);
-  }
-  needBinders(symbols);
-}
-
+/// Extents come from variables, too.
 void Sweeper::needBinders(const std::vector<DimSymbol>& symbols) {
   for (DimSymbol symbol : symbols)
     if (auto at = binders_.find(symbol); at != binders_.end())
@@ -124,7 +97,7 @@ void Sweeper::needBlock(BlockId block) {
 }
 
 void Sweeper::mark(const ir::Binding& binding) {
-  needSymbols(binding);
+  needBinders(symbolsOf(function_, binding));
   if (const auto* jump = std::get_if<ir::CallJoin>(&binding.rhs)) {
     // Arguments are needed where the parameter is.
     need(jump->join);
@@ -189,7 +162,7 @@ void Sweeper::run() {
       const ir::Block& block = function_.block(id);
       need(block.result);
       for (const ir::Binding& binding : block.bindings) {
-        needObligations(binding);
+        needBinders(symbolsOf(binding.obligations));
         if (effects_.writes(binding.rhs, blockWrites_)) need(binding.var);
       }
       continue;

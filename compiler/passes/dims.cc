@@ -1,5 +1,7 @@
 #include "compiler/passes/dims.h"
 
+#include "compiler/ir/type_walk.h"
+
 namespace baton::passes {
 
 using ir::TypeRef;
@@ -85,6 +87,32 @@ std::optional<DimExpr> FreshSymbols::operator()(DimSymbol symbol) {
   auto [at, isNew] = map_.try_emplace(symbol);
   if (isNew) at->second = DimExpr::symbol(table_.add(std::string(table_.name(symbol))));
   return at->second;
+}
+
+std::vector<DimSymbol> symbolsOf(const ir::Function& function, const ir::Binding& binding) {
+  std::vector<DimSymbol> symbols;
+  const auto collect = [&](const std::vector<DimExpr>& dims) {
+    for (const DimExpr& dim : dims) dim.collectSymbols(symbols);
+  };
+  const ir::VarInfo& info = function.var(binding.var);
+  ir::forEachOwnTensor(info.type, [&](TypeRef type) {
+    for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
+  });
+  if (info.valueDims) collect(*info.valueDims);
+  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
+    for (const auto& [name, value] : call->attrs.entries())
+      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) collect(*dims);
+  return symbols;
+}
+
+std::vector<DimSymbol> symbolsOf(const std::vector<ir::Obligation>& obligations) {
+  std::vector<DimSymbol> symbols;
+  for (const ir::Obligation& obligation : obligations) {
+    obligation.lhs.collectSymbols(symbols);
+    obligation.rhs.collectSymbols(symbols);
+    for (const DimExpr& shown : obligation.shown) shown.collectSymbols(symbols);
+  }
+  return symbols;
 }
 
 TypeRef mapOwnTensors(ir::TypeTable& types, TypeRef root, const std::function<TypeRef(TypeRef)>& f) {

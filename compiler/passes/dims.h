@@ -48,6 +48,11 @@ class FreshSymbols {
   std::unordered_map<DimSymbol, DimExpr> map_;
 };
 
+/// Symbols of the extents that the binding computes with: of its type, its elements and its
+/// attributes. What its obligations speak of is asked for apart.
+std::vector<DimSymbol> symbolsOf(const ir::Function& function, const ir::Binding& binding);
+std::vector<DimSymbol> symbolsOf(const std::vector<ir::Obligation>& obligations);
+
 /// Rebuilds the tensors with extents that a value of the type consists of: itself, or elements
 /// of tuples, but not what stands inside data, functions or cells.
 ir::TypeRef mapOwnTensors(ir::TypeTable& types, ir::TypeRef type,

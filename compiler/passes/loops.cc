@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "compiler/eval/symbol_binders.h"
-#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/dims.h"
 
 namespace baton::passes {
 
@@ -74,22 +74,8 @@ bool Loops::isInvariant(const ir::Binding& binding, const Loop& loop) const {
     if (atom.isVar() && isBoundIn(atom.var(), loop)) isSame = false;
   });
   if (!isSame) return false;
-  std::vector<DimSymbol> symbols;
-  const ir::VarInfo& info = function_.var(binding.var);
-  ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
-    for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
-  });
-  if (info.valueDims)
-    for (const DimExpr& element : *info.valueDims) element.collectSymbols(symbols);
-  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
-    for (const auto& [name, value] : call->attrs.entries())
-      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-        for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
-  for (const ir::Obligation& obligation : binding.obligations) {
-    obligation.lhs.collectSymbols(symbols);
-    obligation.rhs.collectSymbols(symbols);
-    for (const DimExpr& shown : obligation.shown) shown.collectSymbols(symbols);
-  }
+  std::vector<DimSymbol> symbols = symbolsOf(function_, binding);
+  for (const DimSymbol symbol : symbolsOf(binding.obligations)) symbols.push_back(symbol);
   return std::all_of(symbols.begin(), symbols.end(), [&](DimSymbol symbol) {
     if (!isBoundIn(symbol, loop)) return true;
     // What it finds out itself it takes along.
