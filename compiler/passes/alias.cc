@@ -26,6 +26,12 @@ std::optional<std::vector<DimExpr>> elementsOf(const ir::Constant& constant) {
   return elements;
 }
 
+std::optional<std::vector<DimExpr>> elementsOf(const ir::Module& module, const ir::Function& function,
+                                               Atom atom) {
+  if (atom.isVar()) return function.var(atom.var()).valueDims;
+  return atom.isConstant() ? elementsOf(module.constant(atom.constant())) : std::nullopt;
+}
+
 DimExpr AliasTypes::resolve(const DimExpr& expr) const {
   if (map_.empty() || expr.isConstant()) return expr;
   return expr.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
@@ -61,12 +67,7 @@ bool AliasTypes::matchElements(VarId var, Atom atom, Equations& equations, bool&
   const std::optional<std::vector<DimExpr>>& formal = function_.var(var).valueDims;
   moves = false;
   if (!formal) return true;
-  std::optional<std::vector<DimExpr>> actual;
-  if (atom.isVar())
-    actual = function_.var(atom.var()).valueDims;
-  else if (atom.isConstant())
-    actual = elementsOf(module_.constant(atom.constant()));
-  if (actual) {
+  if (const std::optional<std::vector<DimExpr>> actual = elementsOf(module_, function_, atom)) {
     if (actual->size() != formal->size()) return false;
     for (size_t i = 0; i < actual->size(); ++i)
       if (!match(var, (*formal)[i], (*actual)[i], equations)) return false;

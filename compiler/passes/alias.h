@@ -40,5 +40,8 @@ class AliasTypes {
 
 /// Elements of a constant integer tensor of rank 0 or 1, where they are few.
 std::optional<std::vector<DimExpr>> elementsOf(const ir::Constant& constant);
+/// The same for any operand: of a variable, what typing knows of them.
+std::optional<std::vector<DimExpr>> elementsOf(const ir::Module& module, const ir::Function& function,
+                                               ir::Atom atom);
 
 }  // namespace baton::passes

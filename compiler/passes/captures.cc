@@ -5,6 +5,7 @@
 #include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/dims.h"
 
 namespace baton::passes {
 
@@ -78,11 +79,7 @@ void Captures::findSymbols() {
   callbacks.enterBinding = [&](BlockId block, size_t index) {
     if (open.empty()) return true;
     const ir::Binding& binding = function_.block(block).bindings[index];
-    for (const ir::Obligation& obligation : binding.obligations) {
-      useExpr(obligation.lhs);
-      useExpr(obligation.rhs);
-      for (const DimExpr& shown : obligation.shown) useExpr(shown);
-    }
+    for (DimSymbol symbol : symbolsOf(binding.obligations)) use(symbol);
     if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
       for (const auto& [name, value] : call->attrs.entries())
         if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
@@ -115,7 +112,7 @@ void Captures::findSymbols() {
 
 std::vector<VarId> Captures::of(const LocalFunction& local,
                                 const std::function<const std::vector<VarId>*(VarId)>& expand) const {
-  const auto& lambda = std::get<ir::Lambda>(function_.block(local.block).bindings[local.index].rhs);
+  const ir::Lambda& lambda = lambdaOf(function_, local);
   std::vector<VarId> captures;
   std::unordered_set<VarId> seen;
   auto add = [&](VarId var) {

@@ -178,7 +178,7 @@ void Contifier::run() {
 Result<void> contify(ir::Module& module, PassContext&) {
   for (ir::Function& function : module.functions) {
     dropAliases(function);
-    straightenTails(module, function);
+    straightenTails(function);
     Contifier(module, function).run();
   }
   return success();

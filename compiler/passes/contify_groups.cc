@@ -17,7 +17,6 @@ namespace {
 
 using ir::Atom;
 using ir::BlockId;
-using ir::GlobalId;
 using ir::VarId;
 
 /// Members of a group that are tried as the one that takes in the others.
@@ -57,7 +56,7 @@ void GroupContifier::countCalls() {
   sizes_.assign(module_.functions.size(), 0);
   for (uint32_t i = 0; i < module_.functions.size(); ++i) {
     ir::Function& function = module_.functions[i];
-    straightenTails(module_, function);
+    straightenTails(function);
     TailBlocks tails(function);
     for (BlockId id : ir::blocksInOrder(function, function.body)) {
       const ir::Block& block = function.block(id);
@@ -130,24 +129,18 @@ void GroupContifier::nest(uint32_t head, const std::vector<uint32_t>& members) {
     cloner.setDims(&rename);
     ir::Lambda join;
     join.isJoin = true;
-    std::vector<ir::TypeRef> types;
-    for (VarId param : from.params) {
-      join.params.push_back(cloner.bind(param));
-      types.push_back(function.var(join.params.back()).type);
-    }
+    for (VarId param : from.params) join.params.push_back(cloner.bind(param));
     join.body = cloner.clone(from.body);
     join.isLoop = std::any_of(calls_[member].begin(), calls_[member].end(),
                               [&](const GroupCall& call) { return call.callee == member; });
-    const ir::TypeRef type = module_.types.function(std::move(types), rename.type(from.result));
+    const ir::TypeRef type = functionType(module_, function, join.params, rename.type(from.result));
     const VarId var = function.addVar({.name = from.name, .type = type, .location = from.location});
     joins.emplace(member, var);
     redirect(function, ir::blocksInOrder(function, join.body), joins);
     made.push_back({var, std::move(join), from.location, {}});
   }
   redirect(function, own, joins);
-  std::vector<ir::Binding>& bindings = function.block(function.body).bindings;
-  bindings.insert(bindings.begin(), std::make_move_iterator(made.begin()),
-                  std::make_move_iterator(made.end()));
+  insert(function.block(function.body), 0, std::move(made));
   context_.count("groups that became loops");
 }
 

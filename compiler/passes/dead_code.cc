@@ -142,10 +142,8 @@ void Sweeper::sweep() {
         const size_t count = lambda->params.size();
         keepNeeded(lambda->params, params.at(binding.var));
         if (lambda->params.size() == count) continue;
-        std::vector<ir::TypeRef> types;
-        for (VarId param : lambda->params) types.push_back(function_.var(param).type);
         ir::TypeRef& type = function_.var(binding.var).type;
-        type = module_.types.function(std::move(types), type->result());
+        type = functionType(module_, function_, lambda->params, type->result());
       } else if (auto* jump = std::get_if<ir::CallJoin>(&binding.rhs))
         keepNeeded(jump->args, params.at(jump->join));
     }

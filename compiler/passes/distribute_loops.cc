@@ -10,6 +10,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/definitions.h"
+#include "compiler/passes/edit.h"
 #include "compiler/passes/extent_checks.h"
 #include "compiler/passes/loops.h"
 #include "compiler/passes/registry.h"
@@ -69,9 +70,6 @@ class LoopDistributor {
   std::optional<RowValue> classifyBroadcast(size_t index, const CallOp& call);
   bool broadcastsOverRow(const Atom& atom, TypeRef result, bool hasLead);
   void materialise(const ir::Binding& binding, RowValue& value, std::vector<ir::Binding>& before);
-  size_t rowRank(const ir::Binding& binding, const RowValue& value) const {
-    return function_.var(binding.var).type->dims().size() - (value.hasLead ? 1 : 0);
-  }
 
   ir::Module& module_;
   ir::Function& function_;
@@ -311,16 +309,14 @@ size_t LoopDistributor::apply() {
     done.push_back({binding.var, std::move(lead), binding.location, {}});
   }
   function_.block(counted_.round).bindings = std::move(done);
-  std::vector<ir::Binding>& outside = function_.block(loop_.block).bindings;
-  const auto at = std::find_if(outside.begin(), outside.end(),
-                               [&](const ir::Binding& binding) { return binding.var == loop_.var; });
-  outside.insert(at, std::make_move_iterator(before.begin()), std::make_move_iterator(before.end()));
+  ir::Block& outside = function_.block(loop_.block);
+  insert(outside, indexOf(outside, loop_.var), std::move(before));
   return count;
 }
 
 Result<void> distributeLoops(ir::Module& module, PassContext& context) {
   for (ir::Function& function : module.functions) {
-    if (function.attrs.find("Primitive") != nullptr) continue;
+    if (isFusionGroup(function)) continue;
     const Loops loops(function);
     if (loops.all().empty()) continue;
     const Definitions definitions(function);

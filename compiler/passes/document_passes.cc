@@ -62,6 +62,8 @@ Run with --help for more information.
 
 )";
 
+static_assert(kDefaultRounds == 3 && kMaxPipelineNesting == 8, "the opening names them");
+
 std::string table(std::span<const PassOption> options) {
   std::string text = "| option | default | what |\n|---|---|---|\n";
   for (const PassOption& option : options)

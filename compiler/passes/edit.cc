@@ -1,5 +1,7 @@
 #include "compiler/passes/edit.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/error.h"
@@ -10,19 +12,6 @@ namespace baton::passes {
 using ir::Atom;
 using ir::BlockId;
 using ir::VarId;
-
-BlockParents blockParents(const ir::Function& function) {
-  BlockParents result;
-  result.parent.assign(function.blocks.size(), ir::kNoBlock);
-  result.owner.assign(function.blocks.size(), ir::kNoVar);
-  for (BlockId id : ir::blocksInOrder(function, function.body))
-    for (const ir::Binding& binding : function.block(id).bindings)
-      ir::forEachChildBlock(binding.rhs, [&](BlockId child) {
-        result.parent[child.value()] = id;
-        result.owner[child.value()] = binding.var;
-      });
-  return result;
-}
 
 std::vector<uint32_t> useCounts(const ir::Function& function) {
   std::vector<uint32_t> counts(function.vars.size(), 0);
@@ -154,11 +143,32 @@ BlockId Cloner::clone(BlockId root) {
   return blocks_.at(root);
 }
 
+bool isFusionGroup(const ir::Function& function) { return function.attrs.find("Primitive") != nullptr; }
+
 size_t sizeOf(const ir::Function& function) {
   const std::vector<ir::BlockId> blocks = ir::blocksInOrder(function, function.body);
   size_t size = blocks.size() - 1;
   for (ir::BlockId id : blocks) size += function.block(id).bindings.size();
   return size;
+}
+
+size_t indexOf(const ir::Block& block, VarId var) {
+  const auto at = std::find_if(block.bindings.begin(), block.bindings.end(),
+                               [&](const ir::Binding& binding) { return binding.var == var; });
+  BATON_CHECK(at != block.bindings.end());
+  return static_cast<size_t>(at - block.bindings.begin());
+}
+
+void insert(ir::Block& block, size_t index, std::vector<ir::Binding> bindings) {
+  block.bindings.insert(block.bindings.begin() + static_cast<ptrdiff_t>(index),
+                        std::make_move_iterator(bindings.begin()), std::make_move_iterator(bindings.end()));
+}
+
+ir::TypeRef functionType(ir::Module& module, const ir::Function& function, const std::vector<VarId>& params,
+                         ir::TypeRef result) {
+  std::vector<ir::TypeRef> types;
+  for (VarId param : params) types.push_back(function.var(param).type);
+  return module.types.function(std::move(types), result);
 }
 
 ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& binding) {

@@ -13,17 +13,11 @@
 
 namespace baton::passes {
 
-/// Where each block hangs; valid until bindings are moved.
-struct BlockParents {
-  /// The block that holds the binding that holds this one; kNoBlock for the root.
-  std::vector<ir::BlockId> parent;
-  /// The variable of that binding.
-  std::vector<ir::VarId> owner;
-};
-BlockParents blockParents(const ir::Function& function);
-
 /// Number of uses of each variable as operand or result of a block, and of joins by CallJoin.
 std::vector<uint32_t> useCounts(const ir::Function& function);
+
+/// Whether the function is a group of operators that one kernel computes.
+bool isFusionGroup(const ir::Function& function);
 
 /// Bindings, and blocks inside of them: what is live across many branches is costly.
 size_t sizeOf(const ir::Function& function);
@@ -77,6 +71,16 @@ class Cloner {
 /// Appends `binding` and gives back its variable.
 ir::VarId append(ir::Function& function, ir::BlockId block, ir::VarInfo info, ir::Rhs rhs,
                  SourceLocation location = {});
+
+/// Position of the binding of `var`, which the block has.
+size_t indexOf(const ir::Block& block, ir::VarId var);
+
+/// Puts bindings before the one at `index`, or at the end.
+void insert(ir::Block& block, size_t index, std::vector<ir::Binding> bindings);
+
+/// Of a function or join with these parameters.
+ir::TypeRef functionType(ir::Module& module, const ir::Function& function,
+                         const std::vector<ir::VarId>& params, ir::TypeRef result);
 
 /// The obligations of the binding, which it loses, as a binding of their own.
 ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& binding);

@@ -73,7 +73,7 @@ bool Effects::writes(const ir::Rhs& rhs, const std::vector<bool>& blockWrites) c
   return writes;
 }
 
-bool canFail(const ir::Module&, const ir::Function& function, const ir::Binding& binding) {
+bool canFail(const ir::Function& function, const ir::Binding& binding) {
   if (!binding.obligations.empty()) return true;
   if (const auto* array = std::get_if<ir::ArrayOp>(&binding.rhs)) return ir::infoOf(array->operation).canFail;
   const auto* call = std::get_if<ir::CallOp>(&binding.rhs);

@@ -26,6 +26,6 @@ class Effects {
 
 /// Whether the binding can end in a program error by itself, blocks inside it aside: by an
 /// obligation, or by what its operator or array operation does with values.
-bool canFail(const ir::Module& module, const ir::Function& function, const ir::Binding& binding);
+bool canFail(const ir::Function& function, const ir::Binding& binding);
 
 }  // namespace baton::passes

@@ -6,6 +6,7 @@
 
 #include "compiler/eval/evaluator.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/edit.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/registry.h"
 
@@ -105,7 +106,7 @@ void CallEvaluator::run() {
       for (size_t k = 0; k < bindings.size(); ++k) {
         const auto* call = std::get_if<ir::CallGlobal>(&bindings[k].rhs);
         if (call == nullptr || !bindings[k].obligations.empty()) continue;
-        if (module_.function(call->callee).attrs.find("Primitive") != nullptr) continue;
+        if (isFusionGroup(module_.function(call->callee))) continue;
         std::optional<Found> found = evaluate(*call);
         if (!found) continue;
         found->function = GlobalId(i);

@@ -1,66 +1,22 @@
 #include "compiler/passes/fingerprint.h"
 
-#include <bit>
-#include <functional>
 #include <string_view>
-#include <type_traits>
 
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/ir_hash.h"
 
 namespace baton::passes {
 namespace {
 
-class Hash {
- public:
-  void add(uint64_t value) {
-    value *= 0x9e3779b97f4a7c15ULL;
-    value ^= value >> 32;
-    state_ = (std::rotl(state_, 5) ^ value) * 0xff51afd7ed558ccdULL;
-  }
-  void add(std::string_view text) { add(uint64_t{std::hash<std::string_view>{}(text)}); }
-  void add(const ir::Atom& atom) {
-    add(static_cast<uint64_t>(atom.kind()));
-    add(uint64_t{atom.isVar()        ? atom.var().value()
-                 : atom.isConstant() ? atom.constant().value()
-                                     : atom.global().value()});
-  }
-  void add(const DimExpr& expr) { add(uint64_t{expr.hash()}); }
-  void add(ir::TypeRef type) { add(type == nullptr ? uint64_t{UINT32_MAX} : uint64_t{type->id()}); }
-  void add(const ir::Attrs& attrs) {
-    for (const auto& [name, value] : attrs.entries()) {
-      add(std::string_view(name));
-      add(uint64_t{value.index()});
-      std::visit([&](const auto& held) { addHeld(held); }, value);
-    }
-  }
-  uint64_t value() const { return state_; }
-
- private:
-  void addHeld(std::monostate) {}
-  void addHeld(bool held) { add(uint64_t{held}); }
-  void addHeld(int64_t held) { add(static_cast<uint64_t>(held)); }
-  void addHeld(double held) { add(std::bit_cast<uint64_t>(held)); }
-  void addHeld(DType held) { add(static_cast<uint64_t>(held)); }
-  void addHeld(const std::string& held) { add(std::string_view(held)); }
-  void addHeld(const DimExpr& held) { add(held); }
-  template <class T>
-  void addHeld(const std::vector<T>& held) {
-    add(uint64_t{held.size()});
-    for (const T& each : held) addHeld(each);
-  }
-
-  uint64_t state_ = 0;
-};
-
-void addVar(Hash& hash, const ir::Function& function, ir::VarId var) {
+void addVar(IrHash& hash, const ir::Function& function, ir::VarId var) {
   hash.add(uint64_t{var.value()});
   hash.add(function.var(var).type);
   if (function.var(var).valueDims)
     for (const DimExpr& element : *function.var(var).valueDims) hash.add(element);
 }
 
-void addBinding(Hash& hash, const ir::Function& function, const ir::Binding& binding) {
+void addBinding(IrHash& hash, const ir::Function& function, const ir::Binding& binding) {
   addVar(hash, function, binding.var);
   hash.add(uint64_t{binding.rhs.index()});
   ir::forEachOperand(binding.rhs, [&](const ir::Atom& atom) { hash.add(atom); });
@@ -101,7 +57,7 @@ void addBinding(Hash& hash, const ir::Function& function, const ir::Binding& bin
 }  // namespace
 
 uint64_t fingerprint(const ir::Module& module) {
-  Hash hash;
+  IrHash hash;
   hash.add(uint64_t{module.functions.size()});
   hash.add(uint64_t{module.constants.size()});
   for (const ir::Function& function : module.functions) {

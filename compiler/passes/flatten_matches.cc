@@ -296,9 +296,7 @@ void Tree::finishClause(uint32_t clause, std::vector<ir::Binding>& joins) {
   lambda.isJoin = true;
   lambda.body = body;
   for (const Bound& bound : boundOf(leaves[0].bound)) lambda.params.push_back(bound.var);
-  std::vector<ir::TypeRef> paramTypes;
-  for (VarId param : lambda.params) paramTypes.push_back(function_.var(param).type);
-  const ir::TypeRef type = module_.types.function(std::move(paramTypes), function_.var(binding_.var).type);
+  const ir::TypeRef type = functionType(module_, function_, lambda.params, function_.var(binding_.var).type);
   const VarId join = function_.addVar({.name = fmt::format("clause{}", clause), .type = type});
   for (const Leaf& leaf : leaves) {
     std::unordered_map<VarId, Atom> values;
@@ -353,10 +351,7 @@ Replacement Tree::build(bool isTail) {
 
   Replacement replacement;
   std::vector<ir::Binding>& bindings = replacement.bindings;
-  if (!binding_.obligations.empty()) {
-    const VarId check = function_.addVar({.name = "check", .type = module_.types.unit()});
-    bindings.push_back({check, ir::MakeTuple{}, binding_.location, std::move(binding_.obligations)});
-  }
+  if (!binding_.obligations.empty()) bindings.push_back(checkOf(module_, function_, binding_));
   std::move(joins.begin(), joins.end(), std::back_inserter(bindings));
   if (!isTail && !joins.empty()) {
     // Joins end with the block that defines them, so the match gets one of its own.
@@ -364,8 +359,7 @@ Replacement Tree::build(bool isTail) {
         std::make_move_iterator(bindings.end() - static_cast<ptrdiff_t>(joins.size())),
         std::make_move_iterator(bindings.end()));
     bindings.resize(bindings.size() - joins.size());
-    std::vector<ir::Binding>& rest = function_.block(root).bindings;
-    rest.insert(rest.begin(), std::make_move_iterator(inner.begin()), std::make_move_iterator(inner.end()));
+    insert(function_.block(root), 0, std::move(inner));
     bindings.push_back({binding_.var, ir::NestedBlock{root}, binding_.location, {}});
     return replacement;
   }

@@ -56,7 +56,7 @@ std::optional<std::vector<ir::Atom>> foldOperator(ir::Module& module, const ir::
                                                   FoldLimits& limits) {
   const auto& call = std::get<ir::CallOp>(binding.rhs);
   const ir::VarInfo& info = function.var(binding.var);
-  if (!canFail(module, function, binding))
+  if (!canFail(function, binding))
     if (std::optional<ir::Constant> known = constantOfElements(info))
       return std::vector<ir::Atom>{pool.add(std::move(*known))};
 

@@ -270,10 +270,7 @@ bool Fuser::tryBlock(BlockId blockId, const std::vector<FusionGroup>& groups,
       done.push_back(std::move(binding));
       continue;
     }
-    if (!binding.obligations.empty()) {
-      const VarId check = function().addVar({.name = "check", .type = module_.types.unit()});
-      done.push_back({check, ir::MakeTuple{}, binding.location, std::move(binding.obligations)});
-    }
+    if (!binding.obligations.empty()) done.push_back(checkOf(module_, function(), binding));
     auto at = calls.find(i);
     if (at == calls.end()) continue;
     const std::vector<VarId>& outputs = at->second.group->outputs;
@@ -296,7 +293,7 @@ Result<void> fuse(ir::Module& module, PassContext& context) {
   FunctionNames names(module);
   const uint32_t count = static_cast<uint32_t>(module.functions.size());
   for (uint32_t i = 0; i < count; ++i)
-    if (module.functions[i].attrs.find("Primitive") == nullptr)
+    if (!isFusionGroup(module.functions[i]))
       Fuser(module, GlobalId(i), names, context.option("max-operators")).run();
   return success();
 }

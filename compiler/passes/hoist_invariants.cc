@@ -6,6 +6,7 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
+#include "compiler/passes/edit.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/extent_checks.h"
 #include "compiler/passes/loops.h"
@@ -51,18 +52,20 @@ std::vector<BlockId> InvariantHoister::roundBlocks(const Loop& loop) const {
   return blocks;
 }
 
+/// Names a value, or puts values together or takes them apart: cannot fail but for its checks.
+bool isPlain(const ir::Rhs& rhs) {
+  return std::holds_alternative<ir::AtomRhs>(rhs) || std::holds_alternative<ir::MakeTuple>(rhs) ||
+         std::holds_alternative<ir::Project>(rhs) || std::holds_alternative<ir::Construct>(rhs);
+}
+
 bool InvariantHoister::isMovable(const ir::Binding& binding, bool isCertain) const {
   if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) {
     // What has no variable operand is a fill: made in place it is cheaper than kept and copied.
     const bool hasVariable =
         std::any_of(call->args.begin(), call->args.end(), [](const ir::Atom& arg) { return arg.isVar(); });
-    return hasVariable && (isCertain || !canFail(module_, function_, binding));
+    return hasVariable && (isCertain || !canFail(function_, binding));
   }
-  const bool isPlain = std::holds_alternative<ir::Project>(binding.rhs) ||
-                       std::holds_alternative<ir::MakeTuple>(binding.rhs) ||
-                       std::holds_alternative<ir::Construct>(binding.rhs) ||
-                       std::holds_alternative<ir::AtomRhs>(binding.rhs);
-  return isPlain && (isCertain || binding.obligations.empty());
+  return isPlain(binding.rhs) && (isCertain || binding.obligations.empty());
 }
 
 void InvariantHoister::hoist(const Loop& loop) {
@@ -72,10 +75,10 @@ void InvariantHoister::hoist(const Loop& loop) {
             [&](BlockId a, BlockId b) { return loops_.orderOf(a) < loops_.orderOf(b); });
   // The first round runs for certain where nothing stands between the loop and its only entry.
   const ir::Block& home = function_.block(loop.block);
-  const auto definition = std::find_if(home.bindings.begin(), home.bindings.end(),
-                                       [&](const ir::Binding& binding) { return binding.var == loop.var; });
-  const auto next = definition + 1;
-  const auto* entry = next == home.bindings.end() ? nullptr : std::get_if<ir::CallJoin>(&next->rhs);
+  const size_t definition = indexOf(home, loop.var);
+  const auto* entry = definition + 1 == home.bindings.size()
+                          ? nullptr
+                          : std::get_if<ir::CallJoin>(&home.bindings[definition + 1].rhs);
   const bool isEntered = entry != nullptr && entry->join == loop.var;
 
   std::vector<ir::Binding> moved;
@@ -92,13 +95,8 @@ void InvariantHoister::hoist(const Loop& loop) {
         moved.push_back(std::move(binding));
         continue;
       }
-      const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
-      const bool isHarmless = std::holds_alternative<ir::CallOp>(binding.rhs) || lambda != nullptr ||
-                              std::holds_alternative<ir::Project>(binding.rhs) ||
-                              std::holds_alternative<ir::MakeTuple>(binding.rhs) ||
-                              std::holds_alternative<ir::Construct>(binding.rhs) ||
-                              std::holds_alternative<ir::AtomRhs>(binding.rhs);
-      isCertain = isCertain && isHarmless;
+      isCertain = isCertain && (isPlain(binding.rhs) || std::holds_alternative<ir::CallOp>(binding.rhs) ||
+                                std::holds_alternative<ir::Lambda>(binding.rhs));
       checks_.add(binding, checked);
       stays.push_back(std::move(binding));
     }
@@ -106,15 +104,12 @@ void InvariantHoister::hoist(const Loop& loop) {
   }
   if (moved.empty()) return;
   context_.count("bindings moved", moved.size());
-  std::vector<ir::Binding>& outside = function_.block(loop.block).bindings;
-  auto before = std::find_if(outside.begin(), outside.end(),
-                             [&](const ir::Binding& binding) { return binding.var == loop.var; });
-  outside.insert(before, std::make_move_iterator(moved.begin()), std::make_move_iterator(moved.end()));
+  insert(function_.block(loop.block), definition, std::move(moved));
 }
 
 Result<void> hoistLoopInvariants(ir::Module& module, PassContext& context) {
   for (ir::Function& function : module.functions)
-    if (function.attrs.find("Primitive") == nullptr) InvariantHoister(module, function, context).run();
+    if (!isFusionGroup(function)) InvariantHoister(module, function, context).run();
   return success();
 }
 

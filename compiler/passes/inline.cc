@@ -1,8 +1,7 @@
 #include "compiler/passes/inline.h"
 
-#include <unordered_map>
-
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "compiler/ir/walk.h"
@@ -20,13 +19,6 @@ using ir::Atom;
 using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
-
-bool definesJoin(const ir::Block& block) {
-  return std::any_of(block.bindings.begin(), block.bindings.end(), [](const ir::Binding& binding) {
-    const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
-    return lambda != nullptr && lambda->isJoin;
-  });
-}
 
 /// A function whose only call is inlined has its body looked at there, and not before: each body
 /// is copied once, however long the chain of callers is.
@@ -193,11 +185,7 @@ BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
                           equate(left->dims()[axis], right->dims()[axis]);
                       });
     if (!formal.valueDims) continue;
-    std::optional<std::vector<DimExpr>> elements;
-    if (arguments[i].isVar())
-      elements = caller.var(arguments[i].var()).valueDims;
-    else if (arguments[i].isConstant())
-      elements = elementsOf(module.constant(arguments[i].constant()));
+    const std::optional<std::vector<DimExpr>> elements = elementsOf(module, caller, arguments[i]);
     if (!elements || elements->size() != formal.valueDims->size()) continue;
     for (size_t k = 0; k < elements->size(); ++k) equate((*formal.valueDims)[k], (*elements)[k]);
   }

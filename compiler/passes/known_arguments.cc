@@ -84,8 +84,7 @@ void ArgumentPropagator::addParams() {
     const ir::Function& function = module_.functions[i];
     own_[i].dropped.assign(function.params.size(), false);
     own_[i].params.assign(function.params.size(), kNone);
-    if (function.isExported || graph_.isValue[i] || graph_.directCalls[i] == 0 ||
-        function.attrs.find("Primitive") != nullptr)
+    if (function.isExported || graph_.isValue[i] || graph_.directCalls[i] == 0 || isFusionGroup(function))
       continue;
     for (size_t k = 0; k < function.params.size(); ++k) {
       own_[i].params[k] = static_cast<uint32_t>(params_.size());
@@ -180,12 +179,8 @@ void ArgumentPropagator::apply(GlobalId id) {
   std::unordered_map<DimSymbol, int64_t> numbers;
   for (const auto& [symbol, extent] : own.bySymbol)
     if (extents_[extent].isSame()) numbers.emplace(symbol, extents_[extent].value);
-  if (!known.empty()) {
-    function.params = std::move(kept);
-    std::vector<ir::Binding>& bindings = function.block(function.body).bindings;
-    bindings.insert(bindings.begin(), std::make_move_iterator(known.begin()),
-                    std::make_move_iterator(known.end()));
-  }
+  function.params = std::move(kept);
+  insert(function.block(function.body), 0, std::move(known));
   if (numbers.empty()) return;
   context_.count("extents known", numbers.size());
   DimRewriter rewriter(module_.types, [&](DimSymbol symbol) -> std::optional<DimExpr> {

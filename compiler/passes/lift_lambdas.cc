@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "compiler/ir/free_variables.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/captures.h"
 #include "compiler/passes/dims.h"
@@ -146,7 +145,6 @@ void Lifter::run() {
     return at == captures_.end() ? nullptr : &at->second;
   };
   uint32_t next = static_cast<uint32_t>(module_.functions.size());
-  const ir::FreeVariables free(function());
   std::vector<const LocalFunction*> chosen;
   for (const LocalFunction& local : locals.all()) {
     if (!isWanted(locals, local)) continue;
@@ -154,8 +152,7 @@ void Lifter::run() {
     if (lifting_ == Lifting::AlsoValue) {
       // What is called and is a value is needed as both.
       const std::unordered_set<VarId> values = valuesIn(local);
-      const auto& lambda = std::get<ir::Lambda>(function().block(local.block).bindings[local.index].rhs);
-      for (VarId var : free.of(lambda))
+      for (VarId var : captures.freeVariables().of(lambdaOf(function(), local)))
         if (lifted_.contains(var) && values.contains(var)) own.push_back(var);
     }
     captures_.emplace(local.var, std::move(own));

@@ -22,6 +22,11 @@ struct LocalFunction {
   std::vector<LocalCall> calls;  ///< in program order
 };
 
+/// What the function's binding binds it to.
+inline const ir::Lambda& lambdaOf(const ir::Function& function, const LocalFunction& local) {
+  return std::get<ir::Lambda>(function.block(local.block).bindings[local.index].rhs);
+}
+
 /// Valid until bindings are moved. Joins are not among them.
 class LocalFunctions {
  public:

@@ -123,7 +123,6 @@ void LoopMaker::run() {
   loop.isLoop = true;
   loop.body = function_.body;
   ir::CallJoin first;
-  std::vector<ir::TypeRef> paramTypes;
   for (size_t i : varying) {
     const VarId inner = function_.params[i];
     ir::VarInfo info = function_.var(inner);
@@ -132,9 +131,8 @@ void LoopMaker::run() {
     function_.params[i] = outer;
     loop.params.push_back(inner);
     first.args.push_back(outer);
-    paramTypes.push_back(function_.var(inner).type);
   }
-  const ir::TypeRef type = module_.types.function(std::move(paramTypes), function_.result);
+  const ir::TypeRef type = functionType(module_, function_, loop.params, function_.result);
   const VarId join = function_.addVar({.name = "loop", .type = type, .location = function_.location});
   first.join = join;
   for (const Site& site : sites_) {
@@ -160,7 +158,7 @@ void LoopMaker::run() {
 Result<void> makeLoops(ir::Module& module, PassContext&) {
   for (uint32_t i = 0; i < module.functions.size(); ++i) {
     ir::Function& function = module.functions[i];
-    straightenTails(module, function);
+    straightenTails(function);
     std::vector<Site> sites = selfTailCalls(function, GlobalId(i));
     if (!sites.empty()) LoopMaker(module, function, std::move(sites)).run();
   }

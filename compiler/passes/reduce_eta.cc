@@ -4,6 +4,7 @@
 
 #include "compiler/ir/walk.h"
 #include "compiler/passes/definitions.h"
+#include "compiler/passes/edit.h"
 #include "compiler/passes/registry.h"
 
 namespace baton::passes {
@@ -22,7 +23,7 @@ std::optional<Atom> etaTarget(const ir::Module& module, const ir::Function& func
   Atom callee;
   const std::vector<Atom>* args = nullptr;
   if (const auto* direct = std::get_if<ir::CallGlobal>(&body.bindings[0].rhs)) {
-    if (module.function(direct->callee).attrs.find("Primitive") != nullptr) return std::nullopt;
+    if (isFusionGroup(module.function(direct->callee))) return std::nullopt;
     callee = direct->callee;
     args = &direct->args;
   } else if (const auto* call = std::get_if<ir::CallValue>(&body.bindings[0].rhs)) {

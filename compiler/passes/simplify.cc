@@ -1,8 +1,6 @@
 #include "compiler/passes/registry.h"
 
-#include <algorithm>
 #include <iterator>
-#include <map>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/alias.h"
+#include "compiler/passes/common_operators.h"
 #include "compiler/passes/edit.h"
 #include "compiler/passes/effects.h"
 #include "compiler/passes/fold.h"
@@ -27,19 +26,6 @@ struct Features {
   FoldLimits* folds = nullptr;  // null: operators stay
   bool sharesCommon = false;
 };
-
-size_t hashOf(std::monostate) { return 0; }
-size_t hashOf(const DimExpr& dim) { return dim.hash(); }
-template <class T>
-size_t hashOf(const T& value) {
-  return std::hash<T>{}(value);
-}
-template <class T>
-size_t hashOf(const std::vector<T>& values) {
-  size_t hash = values.size();
-  for (const T& value : values) hash = hash * 31 + hashOf(value);
-  return hash;
-}
 
 /// What a variable is known to hold.
 struct Known {
@@ -63,7 +49,8 @@ class Simplifier {
         context_(context),
         substitution_(function),
         aliases_(module, function),
-        uses_(useCounts(function)) {}
+        uses_(useCounts(function)),
+        common_(aliases_) {}
   void run();
 
  private:
@@ -80,13 +67,16 @@ class Simplifier {
     std::vector<ir::Binding> pending;  // last one first
     std::vector<ir::Binding> out;
     std::vector<Child> children;  // of the binding that was put out last; last one first
-    size_t mark = 0;              // of the undo log
+    size_t learnedBefore = 0;     // what was found out and put out around the block
+    size_t commonBefore = 0;
   };
 
   void enter(Child child);
   void leave();
   void visit(ir::Binding binding);
   void emit(ir::Binding binding);
+  /// To be looked at before what is pending already, the first one first.
+  void queue(std::vector<ir::Binding>& bindings);
   bool isTail(const ir::Binding& binding) const;
   /// Puts a block in the place of the binding.
   void splice(ir::Binding binding, BlockId block);
@@ -97,7 +87,6 @@ class Simplifier {
   void visitLambda(ir::Binding binding);
   void visitJump(ir::Binding binding);
   void dropKnownObligations(ir::Binding& binding);
-  bool share(ir::Binding& binding);
   const Known* known(const Atom& atom) const;
   /// The value of a constant condition.
   std::optional<bool> boolOf(const Atom& atom) const;
@@ -112,16 +101,11 @@ class Simplifier {
   AliasTypes aliases_;
   std::vector<uint32_t> uses_;  // at the start
   std::vector<Frame> frames_;
+  CommonOperators common_;
   std::unordered_map<VarId, Known> known_;
+  std::vector<VarId> learned_;                          // the keys of known_, in order
   std::unordered_map<VarId, ir::Binding> inlineJoins_;  // joins with one jump, until it is met
   std::unordered_set<VarId> jumpedTo_;                  // joins with a jump that was put out
-  std::unordered_map<size_t, std::vector<std::pair<BlockId, ir::Binding>>> common_;
-  /// How to take back what holds in a block only.
-  struct Undo {
-    std::optional<VarId> learned;
-    std::optional<size_t> shared;  // key of common_
-  };
-  std::vector<Undo> undo_;
 };
 
 const Known* Simplifier::known(const Atom& atom) const {
@@ -131,19 +115,18 @@ const Known* Simplifier::known(const Atom& atom) const {
 }
 
 void Simplifier::learn(VarId var, Known known) {
-  if (!known_.try_emplace(var, std::move(known)).second) return;  // what is known is as good
-  undo_.push_back({var, std::nullopt});
+  // What is known already is as good.
+  if (known_.try_emplace(var, std::move(known)).second) learned_.push_back(var);
 }
 
 void Simplifier::enter(Child child) {
   Frame frame;
   frame.block = child.block;
   frame.loop = child.loop;
-  frame.mark = undo_.size();
-  std::vector<ir::Binding>& bindings = function_.block(child.block).bindings;
-  frame.pending.assign(std::make_move_iterator(bindings.rbegin()), std::make_move_iterator(bindings.rend()));
-  bindings.clear();
+  frame.learnedBefore = learned_.size();
+  frame.commonBefore = common_.mark();
   frames_.push_back(std::move(frame));
+  queue(function_.block(child.block).bindings);
   if (child.fact) learn(child.fact->first, std::move(child.fact->second));
 }
 
@@ -152,10 +135,9 @@ void Simplifier::leave() {
   ir::Block& block = function_.block(frame.block);
   block.bindings = std::move(frame.out);
   block.result = substitution_.resolve(block.result);
-  for (; undo_.size() > frame.mark; undo_.pop_back()) {
-    if (undo_.back().learned) known_.erase(*undo_.back().learned);
-    if (undo_.back().shared) common_[*undo_.back().shared].pop_back();
-  }
+  // What holds in the block only.
+  for (; learned_.size() > frame.learnedBefore; learned_.pop_back()) known_.erase(learned_.back());
+  common_.takeBack(frame.commonBefore);
   const VarId loop = frame.loop;
   frames_.pop_back();
   // The jumps that went round may have gone with a branch. Other jumps to it come later.
@@ -164,6 +146,13 @@ void Simplifier::leave() {
     BATON_CHECK(binding.var == loop);
     std::get<ir::Lambda>(binding.rhs).isLoop = false;
   }
+}
+
+void Simplifier::queue(std::vector<ir::Binding>& bindings) {
+  std::vector<ir::Binding>& pending = frames_.back().pending;
+  pending.insert(pending.end(), std::make_move_iterator(bindings.rbegin()),
+                 std::make_move_iterator(bindings.rend()));
+  bindings.clear();
 }
 
 bool Simplifier::isTail(const ir::Binding& binding) const {
@@ -189,12 +178,7 @@ void Simplifier::splice(ir::Binding binding, BlockId id) {
   if (isTail(binding)) {
     function_.block(frame.block).result = inner.result;
   } else {
-    const bool definesJoin =
-        std::any_of(inner.bindings.begin(), inner.bindings.end(), [](const ir::Binding& each) {
-          const auto* lambda = std::get_if<ir::Lambda>(&each.rhs);
-          return lambda != nullptr && lambda->isJoin;
-        });
-    if (definesJoin) {
+    if (definesJoin(inner)) {
       // Its joins end with it, so it stays a block.
       emit({binding.var, ir::NestedBlock{id}, binding.location, {}});
       frame.children.push_back({id, std::nullopt});
@@ -202,9 +186,7 @@ void Simplifier::splice(ir::Binding binding, BlockId id) {
     }
     frame.pending.push_back({binding.var, ir::AtomRhs{inner.result}, binding.location, {}});
   }
-  frame.pending.insert(frame.pending.end(), std::make_move_iterator(inner.bindings.rbegin()),
-                       std::make_move_iterator(inner.bindings.rend()));
-  inner.bindings.clear();
+  queue(inner.bindings);
 }
 
 std::optional<bool> Simplifier::boolOf(const Atom& atom) const {
@@ -231,40 +213,6 @@ void Simplifier::alias(ir::Binding binding) {
   emit(std::move(binding));
 }
 
-/// Whether an operator like this one stands above; then the binding is made its alias.
-bool Simplifier::share(ir::Binding& binding) {
-  const auto& call = std::get<ir::CallOp>(binding.rhs);
-  size_t key = std::hash<const void*>{}(nullptr);
-  auto mix = [&](size_t value) { key ^= value + 0x9e3779b97f4a7c15ULL + (key << 6) + (key >> 2); };
-  mix(std::hash<std::string_view>{}(call.op->name));
-  for (const Atom& arg : call.args) {
-    mix(static_cast<size_t>(arg.kind()));
-    mix(arg.isVar() ? arg.var().value() : arg.isConstant() ? arg.constant().value() : arg.global().value());
-  }
-  for (const ir::Attrs::Entry& entry : call.attrs.entries())
-    std::visit([&](const auto& value) { mix(hashOf(value)); }, entry.second);
-  auto sameObligations = [&](const ir::Binding& other) {
-    return std::equal(binding.obligations.begin(), binding.obligations.end(), other.obligations.begin(),
-                      other.obligations.end(), [&](const ir::Obligation& a, const ir::Obligation& b) {
-                        return a.relation == b.relation &&
-                               aliases_.resolve(a.lhs) == aliases_.resolve(b.lhs) &&
-                               aliases_.resolve(a.rhs) == aliases_.resolve(b.rhs);
-                      });
-  };
-  auto& candidates = common_[key];
-  for (const auto& [block, other] : candidates) {
-    const auto& earlier = std::get<ir::CallOp>(other.rhs);
-    if (earlier.op != call.op || earlier.args != call.args || !(earlier.attrs == call.attrs)) continue;
-    if (!sameObligations(other)) continue;
-    binding.obligations.clear();
-    binding.rhs = ir::AtomRhs{other.var};
-    return true;
-  }
-  candidates.emplace_back(frames_.back().block, binding);
-  undo_.push_back({std::nullopt, key});
-  return false;
-}
-
 void Simplifier::visitOperator(ir::Binding binding) {
   if (features_.folds != nullptr) {
     if (std::optional<std::vector<Atom>> folded =
@@ -279,10 +227,14 @@ void Simplifier::visitOperator(ir::Binding binding) {
       return;
     }
   }
-  if (features_.sharesCommon && share(binding)) {
-    context_.count("operators shared");
-    frames_.back().pending.push_back(std::move(binding));
-    return;
+  if (features_.sharesCommon) {
+    if (const std::optional<VarId> earlier = common_.findOrAdd(binding)) {
+      binding.obligations.clear();
+      binding.rhs = ir::AtomRhs{*earlier};
+      context_.count("operators shared");
+      frames_.back().pending.push_back(std::move(binding));
+      return;
+    }
   }
   emit(std::move(binding));
 }
@@ -323,19 +275,13 @@ void Simplifier::visitMatch(ir::Binding binding) {
         }
         if (!isFlat) break;
         splice(std::move(binding), clause.block);
-        std::vector<ir::Binding>& pending = frames_.back().pending;
-        if (frames_.back().children.empty()) {
-          pending.insert(pending.end(), std::make_move_iterator(fields.rbegin()),
-                         std::make_move_iterator(fields.rend()));
-        } else {
+        if (Frame& frame = frames_.back(); !frame.children.empty()) {
           // It became a nested block: the fields are bound before it.
-          ir::Binding nested = std::move(frames_.back().out.back());
-          frames_.back().out.pop_back();
-          frames_.back().children.clear();
-          pending.push_back(std::move(nested));
-          pending.insert(pending.end(), std::make_move_iterator(fields.rbegin()),
-                         std::make_move_iterator(fields.rend()));
+          frame.pending.push_back(std::move(frame.out.back()));
+          frame.out.pop_back();
+          frame.children.clear();
         }
+        queue(fields);
         return;
       }
       splice(std::move(binding), clause.block);  // a wildcard
@@ -453,7 +399,7 @@ void Simplifier::run() {
 Result<void> runAll(ir::Module& module, PassContext& context, Features features) {
   ConstantPool pool(module);
   for (ir::Function& function : module.functions) {
-    straightenTails(module, function);
+    straightenTails(function);
     Simplifier(module, function, pool, features, context).run();
   }
   return success();

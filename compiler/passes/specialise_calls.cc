@@ -60,15 +60,12 @@ Closures::Closures(const ir::Function& function, const LocalFunctions& locals) :
             isAny = isArgument[locals.indexOf(*local)] = true;
   if (!isAny) return;
   const Captures captures(function, locals);
-  auto lambdaOf = [&](const LocalFunction& local) -> const ir::Lambda& {
-    return std::get<ir::Lambda>(function.block(local.block).bindings[local.index].rhs);
-  };
   // Those that are used stand before those that use them.
   for (size_t i = locals.all().size(); i-- > 0;) {
     if (!isArgument[i]) continue;
     const LocalFunction& local = locals.all()[i];
     std::vector<VarId>& uses = uses_[local.var];
-    for (VarId var : captures.freeVariables().of(lambdaOf(local)))
+    for (VarId var : captures.freeVariables().of(lambdaOf(function, local)))
       if (const LocalFunction* used = locals.find(var); used != nullptr && var != local.var) {
         uses.push_back(var);
         isArgument[locals.indexOf(*used)] = true;
@@ -87,7 +84,7 @@ std::vector<VarId> Closures::withDependencies(VarId var) const {
   std::vector<VarId> found{var};
   std::unordered_set<VarId> seen{var};
   for (size_t i = 0; i < found.size(); ++i)
-    for (VarId used : uses_.at(VarId(found[i])))
+    for (VarId used : uses_.at(found[i]))
       if (seen.insert(used).second) found.push_back(used);
   std::sort(found.begin(), found.end(), [&](VarId a, VarId b) {
     return locals_.indexOf(*locals_.find(a)) < locals_.indexOf(*locals_.find(b));
@@ -316,9 +313,7 @@ std::optional<GlobalId> CallSpecialiser::copyFor(GlobalId caller, const ir::Call
       builtIn.insert(outer->second.begin(), outer->second.end());
     builtIn_.emplace(id.value(), std::move(builtIn));
   }
-  std::vector<ir::Binding>& bindings = copy.block(copy.body).bindings;
-  bindings.insert(bindings.begin(), std::make_move_iterator(prologue.begin()),
-                  std::make_move_iterator(prologue.end()));
+  insert(copy.block(copy.body), 0, std::move(prologue));
   copy.result = rename.type(callee.result);
   copy.where = callee.where;
   rename.apply(copy.where);

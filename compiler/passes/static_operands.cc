@@ -30,12 +30,8 @@ constexpr StaticForm kStaticForms[] = {
 /// The elements of an integer operand when all of them are numbers.
 std::optional<std::vector<int64_t>> numbersOf(const ir::Module& module, const ir::Function& function,
                                               const Definitions& definitions, Atom atom) {
-  atom = definitions.resolve(atom);
-  std::optional<std::vector<DimExpr>> elements;
-  if (atom.isVar())
-    elements = function.var(atom.var()).valueDims;
-  else if (atom.isConstant())
-    elements = elementsOf(module.constant(atom.constant()));
+  const std::optional<std::vector<DimExpr>> elements =
+      elementsOf(module, function, definitions.resolve(atom));
   if (!elements) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const DimExpr& element : *elements) {

@@ -32,14 +32,14 @@ uint32_t TailBlocks::find(BlockId block) {
   return root;
 }
 
-void straightenTails(ir::Module&, ir::Function& function) {
-  auto definesJoin = [&](BlockId id) {
-    const auto& bindings = function.block(id).bindings;
-    return std::any_of(bindings.begin(), bindings.end(), [](const ir::Binding& binding) {
-      const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
-      return lambda != nullptr && lambda->isJoin;
-    });
-  };
+bool definesJoin(const ir::Block& block) {
+  return std::any_of(block.bindings.begin(), block.bindings.end(), [](const ir::Binding& binding) {
+    const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
+    return lambda != nullptr && lambda->isJoin;
+  });
+}
+
+void straightenTails(ir::Function& function) {
   std::vector<BlockId> work{function.body};
   while (!work.empty()) {
     const BlockId id = work.back();
@@ -70,7 +70,8 @@ void straightenTails(ir::Module&, ir::Function& function) {
         continue;
       }
       const auto* nested = std::get_if<ir::NestedBlock>(&binding.rhs);
-      if (nested == nullptr || !binding.obligations.empty() || (!isTail && definesJoin(nested->block))) {
+      if (nested == nullptr || !binding.obligations.empty() ||
+          (!isTail && definesJoin(function.block(nested->block)))) {
         block.bindings.push_back(std::move(binding));
         continue;
       }

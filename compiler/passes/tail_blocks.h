@@ -28,8 +28,11 @@ inline bool isTailBinding(const ir::Block& block, size_t index) {
   return index + 1 == block.bindings.size() && block.result == ir::Atom(block.bindings[index].var);
 }
 
+/// Whether the block has joins, which end with it: then it cannot become part of another in mid-block.
+bool definesJoin(const ir::Block& block);
+
 /// Makes tails plain to see: drops aliases at the end of blocks, and puts the bindings of
 /// nested blocks that are a tail, or that define no join, into the block around them.
-void straightenTails(ir::Module& module, ir::Function& function);
+void straightenTails(ir::Function& function);
 
 }  // namespace baton::passes

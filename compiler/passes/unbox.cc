@@ -10,6 +10,7 @@
 #include "compiler/passes/call_graph.h"
 #include "compiler/passes/definitions.h"
 #include "compiler/passes/dims.h"
+#include "compiler/passes/edit.h"
 #include "compiler/passes/registry.h"
 
 namespace baton::passes {
@@ -44,10 +45,10 @@ class Unboxer {
   void look(GlobalId function);
   void lookAtArguments(GlobalId function, const Definitions& definitions, const std::vector<Atom>& args,
                        GlobalId calleeFunction, const std::vector<VarId>& params);
-  void exclude(uint32_t param);
   void settle();
-  void rewrite(GlobalId function);
-  void openParams(ir::Function& function, GlobalId id, std::vector<VarId>& params, BlockId body);
+  void open(GlobalId function);
+  std::vector<ir::Binding> openParams(ir::Function& function, GlobalId id, std::vector<VarId>& params);
+  void openCalls(GlobalId function);
   void openArguments(ir::Function& function, GlobalId id, const Definitions& definitions,
                      const std::vector<VarId>& params, GlobalId calleeFunction, std::vector<Atom>& args,
                      SourceLocation location, std::vector<ir::Binding>& before);
@@ -83,7 +84,7 @@ void Unboxer::collect() {
   for (uint32_t i = 0; i < module_.functions.size(); ++i) {
     const ir::Function& function = module_.functions[i];
     functionParams_[i] = function.params;
-    if (function.attrs.find("Primitive") != nullptr) continue;
+    if (isFusionGroup(function)) continue;
     if (!function.isExported && !graph.isValue[i])
       for (VarId param : function.params) addParam(GlobalId(i), param);
     for (BlockId id : ir::blocksInOrder(function, function.body))
@@ -95,8 +96,6 @@ void Unboxer::collect() {
   }
 }
 
-void Unboxer::exclude(uint32_t param) { params_[param].isOut = true; }
-
 /// What a call passes to parameters that may be opened.
 void Unboxer::lookAtArguments(GlobalId function, const Definitions& definitions,
                               const std::vector<Atom>& args, GlobalId calleeFunction,
@@ -106,7 +105,7 @@ void Unboxer::lookAtArguments(GlobalId function, const Definitions& definitions,
     auto own = arg.isVar() ? index_.find({function.value(), arg.var().value()}) : index_.end();
     auto formal = index_.find({calleeFunction.value(), params[i].value()});
     if (formal == index_.end()) {
-      if (own != index_.end()) exclude(own->second);
+      if (own != index_.end()) params_[own->second].isOut = true;
       continue;
     }
     BoxedParam& param = params_[formal->second];
@@ -131,7 +130,8 @@ void Unboxer::look(GlobalId id) {
   auto use = [&](const Atom& atom) {
     const Atom end = definitions.resolve(atom);
     if (!end.isVar()) return;
-    if (auto at = index_.find({id.value(), end.var().value()}); at != index_.end()) exclude(at->second);
+    if (auto at = index_.find({id.value(), end.var().value()}); at != index_.end())
+      params_[at->second].isOut = true;
   };
   for (BlockId blockId : ir::blocksInOrder(function, function.body)) {
     const ir::Block& block = function.block(blockId);
@@ -153,14 +153,9 @@ void Unboxer::look(GlobalId id) {
   }
 }
 
-/// A parameter that stays keeps those that are passed to it, and, for data, those that get it.
+/// Constructors flow along to data whose constructor only other parameters tell, until two differ.
+/// Then a parameter that stays keeps those that are passed to it, and, for data, those that get it.
 void Unboxer::settle() {
-  std::vector<uint32_t> work;
-  for (uint32_t i = 0; i < params_.size(); ++i) {
-    // Data whose constructor only other parameters tell takes theirs below.
-    if (params_[i].isOut) work.push_back(i);
-  }
-  // Constructors flow along, until two differ.
   std::vector<uint32_t> flow;
   for (uint32_t i = 0; i < params_.size(); ++i)
     if (params_[i].constructor) flow.push_back(i);
@@ -173,22 +168,21 @@ void Unboxer::settle() {
         params_[to].constructor = params_[from].constructor;
         flow.push_back(to);
       } else if (!(*params_[to].constructor == *params_[from].constructor)) {
-        exclude(to);
-        work.push_back(to);
+        params_[to].isOut = true;
       }
     }
   }
-  for (uint32_t i = 0; i < params_.size(); ++i)
-    if (!params_[i].isTuple && !params_[i].constructor && !params_[i].isOut) {
-      exclude(i);
-      work.push_back(i);
-    }
+  std::vector<uint32_t> work;
+  for (uint32_t i = 0; i < params_.size(); ++i) {
+    if (!params_[i].isTuple && !params_[i].constructor) params_[i].isOut = true;
+    if (params_[i].isOut) work.push_back(i);
+  }
   while (!work.empty()) {
     const uint32_t out = work.back();
     work.pop_back();
     auto follow = [&](uint32_t other) {
       if (params_[other].isOut) return;
-      exclude(other);
+      params_[other].isOut = true;
       work.push_back(other);
     };
     for (uint32_t from : params_[out].passedFrom) follow(from);
@@ -197,8 +191,9 @@ void Unboxer::settle() {
   }
 }
 
-/// New parameters, and the value that they make up, first thing in the body.
-void Unboxer::openParams(ir::Function& function, GlobalId id, std::vector<VarId>& params, BlockId body) {
+/// New parameters. Gives back the values that they make up, for the start of the body.
+std::vector<ir::Binding> Unboxer::openParams(ir::Function& function, GlobalId id,
+                                             std::vector<VarId>& params) {
   std::vector<VarId> opened;
   std::vector<ir::Binding> made;
   for (VarId var : params) {
@@ -228,9 +223,7 @@ void Unboxer::openParams(ir::Function& function, GlobalId id, std::vector<VarId>
     context_.count("parameters opened");
   }
   params = std::move(opened);
-  std::vector<ir::Binding>& bindings = function.block(body).bindings;
-  bindings.insert(bindings.begin(), std::make_move_iterator(made.begin()),
-                  std::make_move_iterator(made.end()));
+  return made;
 }
 
 void Unboxer::openArguments(ir::Function& function, GlobalId id, const Definitions& definitions,
@@ -263,9 +256,9 @@ void Unboxer::openArguments(ir::Function& function, GlobalId id, const Definitio
   args = std::move(opened);
 }
 
-void Unboxer::rewrite(GlobalId id) {
+void Unboxer::openCalls(GlobalId id) {
   ir::Function& function = module_.function(id);
-  // Arguments first, while bindings stand where the definitions say.
+  // Insertions last: until then bindings stand where the definitions say.
   struct Insertion {
     BlockId block;
     size_t index;
@@ -273,8 +266,7 @@ void Unboxer::rewrite(GlobalId id) {
   };
   std::vector<Insertion> insertions;
   const Definitions definitions(function);
-  const std::vector<BlockId> order = ir::blocksInOrder(function, function.body);
-  for (BlockId blockId : order)
+  for (BlockId blockId : ir::blocksInOrder(function, function.body))
     for (size_t i = 0; i < function.block(blockId).bindings.size(); ++i) {
       ir::Binding& binding = function.block(blockId).bindings[i];
       std::vector<ir::Binding> before;
@@ -286,12 +278,26 @@ void Unboxer::rewrite(GlobalId id) {
                       binding.location, before);
       if (!before.empty()) insertions.push_back({blockId, i, std::move(before)});
     }
-  for (size_t k = insertions.size(); k-- > 0;) {
-    std::vector<ir::Binding>& bindings = function.block(insertions[k].block).bindings;
-    std::vector<ir::Binding>& before = insertions[k].before;
-    bindings.insert(bindings.begin() + static_cast<ptrdiff_t>(insertions[k].index),
-                    std::make_move_iterator(before.begin()), std::make_move_iterator(before.end()));
-  }
+  for (size_t k = insertions.size(); k-- > 0;)
+    insert(function.block(insertions[k].block), insertions[k].index, std::move(insertions[k].before));
+}
+
+/// New variables for parameters come before arguments that refer to them. Bodies get what the
+/// parts make up last, since that moves bindings.
+void Unboxer::open(GlobalId id) {
+  ir::Function& function = module_.function(id);
+  std::vector<std::pair<BlockId, std::vector<ir::Binding>>> made;  // by body
+  made.emplace_back(function.body, openParams(function, id, function.params));
+  for (BlockId block : ir::blocksInOrder(function, function.body))
+    for (ir::Binding& binding : function.block(block).bindings) {
+      auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
+      if (lambda == nullptr || !lambda->isJoin) continue;
+      made.emplace_back(lambda->body, openParams(function, id, lambda->params));
+      ir::TypeRef& type = function.var(binding.var).type;
+      type = functionType(module_, function, lambda->params, type->result());
+    }
+  openCalls(id);
+  for (auto& [body, bindings] : made) insert(function.block(body), 0, std::move(bindings));
 }
 
 void Unboxer::run() {
@@ -301,49 +307,7 @@ void Unboxer::run() {
   settle();
   if (std::all_of(params_.begin(), params_.end(), [](const BoxedParam& param) { return param.isOut; }))
     return;
-  // New variables for parameters of all functions, before arguments refer to them. Bodies get
-  // what the parts make up last, since that moves bindings.
-  std::vector<std::pair<GlobalId, BlockId>> bodies;
-  for (uint32_t i = 0; i < module_.functions.size(); ++i) {
-    ir::Function& function = module_.functions[i];
-    struct Owner {
-      std::vector<VarId> params;
-      BlockId body;
-      VarId join;  // kNoVar: the function itself
-    };
-    std::vector<Owner> owners{{function.params, function.body, ir::kNoVar}};
-    for (BlockId id : ir::blocksInOrder(function, function.body))
-      for (const ir::Binding& binding : function.block(id).bindings)
-        if (const auto* lambda = std::get_if<ir::Lambda>(&binding.rhs); lambda != nullptr && lambda->isJoin)
-          owners.push_back({lambda->params, lambda->body, binding.var});
-    std::unordered_map<VarId, std::vector<VarId>> newParams;
-    std::vector<std::pair<BlockId, std::vector<ir::Binding>>> made;
-    for (Owner& owner : owners) {
-      const BlockId scratch = function.addBlock();
-      openParams(function, GlobalId(i), owner.params, scratch);
-      made.emplace_back(owner.body, std::move(function.block(scratch).bindings));
-      if (owner.join == ir::kNoVar)
-        function.params = owner.params;
-      else
-        newParams.emplace(owner.join, owner.params);
-    }
-    rewrite(GlobalId(i));
-    for (auto& [body, bindings] : made) {
-      std::vector<ir::Binding>& at = function.block(body).bindings;
-      at.insert(at.begin(), std::make_move_iterator(bindings.begin()),
-                std::make_move_iterator(bindings.end()));
-    }
-    for (BlockId id : ir::blocksInOrder(function, function.body))
-      for (ir::Binding& binding : function.block(id).bindings) {
-        auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
-        if (lambda == nullptr || !lambda->isJoin) continue;
-        lambda->params = newParams.at(binding.var);
-        std::vector<ir::TypeRef> types;
-        for (VarId param : lambda->params) types.push_back(function.var(param).type);
-        ir::TypeRef& type = function.var(binding.var).type;
-        type = module_.types.function(std::move(types), type->result());
-      }
-  }
+  for (uint32_t i = 0; i < module_.functions.size(); ++i) open(GlobalId(i));
 }
 
 Result<void> unbox(ir::Module& module, PassContext& context) {

@@ -33,7 +33,8 @@ def @main(%n: int32) { @start(%n, 1) })",
 }
 
 TEST_CASE("extents of each state are its own", "[contify-groups]") {
-  checkSame(R"(
+  const Program program =
+      checkSame(R"(
 def @grow(%x: Tensor[(n,), float32], %k: int32) -> Tensor[(?,), float32] {
   if (%k <= 0) { %x } else { @turn(concatenate((%x, %x)), %k - 1) }
 }
@@ -41,7 +42,9 @@ def @turn(%y: Tensor[(m,), float32], %k: int32) -> Tensor[(?,), float32] {
   if (%k <= 0) { reverse(%y) } else { @grow(%y * 2f, %k - 1) }
 }
 def @main(%k: int32) { @grow(ones(shape=[2], dtype="float32"), %k) })",
-            {"contify-groups", "make-loops", "dead-functions", "propagate", "dead-code"}, kNumbers);
+                {"contify-groups", "make-loops", "dead-functions", "propagate", "dead-code"}, kNumbers);
+  CHECK_FALSE(program.module.findFunction("turn").has_value());
+  CHECK(count<ir::CallGlobal>(program.function("grow")) == 0);
 }
 
 TEST_CASE("groups with a call in the middle stay", "[contify-groups]") {
@@ -79,7 +82,7 @@ def @main(%n: int32) {
 }
 
 TEST_CASE("one that uses another as a value and calls it", "[known-calls]") {
-  checkSame(R"(
+  const Program program = checkSame(R"(
 def @main(%n: int32) {
   let %f = fn (%x: int32) -> int32 { %x * %n };
   let %g = fn (%x: int32) -> int32 { let %h = (%f, %x); let %k = %h.0; %k(%f(%x)) };
@@ -87,7 +90,10 @@ def @main(%n: int32) {
   let %second = %all.1;
   (%f(2), %g(3), %second(%n))
 })",
-            {"known-calls"}, kNumbers);
+                                    {"known-calls"}, kNumbers);
+  CHECK(count<ir::CallValue>(program.function("main")) == 1);
+  CHECK(count<ir::CallValue>(program.function("main_g")) == 1);
+  CHECK(count<ir::CallGlobal>(program.function("main_g")) == 1);
 }
 
 TEST_CASE("values that are not called by name, or pass themselves on, stay", "[known-calls]") {
