@@ -42,6 +42,8 @@ class Diagnostics {
 
   bool hasErrors() const { return errorCount_ != 0; }
   size_t errorCount() const { return errorCount_; }
+  /// Whether another error would not be kept: nothing need be found out for its message.
+  bool isFull() const { return errorCount_ >= kMaxErrors; }
   /// "3 more errors" when there are more than are kept; else empty.
   std::string moreErrors() const;
   const std::vector<Diagnostic>& items() const { return items_; }

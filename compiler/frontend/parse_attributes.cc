@@ -56,7 +56,7 @@ std::optional<RawAttr> Parser::parseRawAttr() {
 std::optional<RawAttr> Parser::parseRawValue() {
   RawAttr raw;
   raw.location = peek().location;
-  if (atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket) return parseMetaAttr();
+  if (atMeta()) return parseMetaAttr();
   bool negative = accept(TokenKind::Minus);
   const Token value = peek();
   if (value.kind == TokenKind::Integer) {

@@ -7,12 +7,18 @@ namespace baton::frontend {
 
 bool Parser::parseArguments(const ops::OpDef* op, Arguments& arguments) {
   take();  // '('
+  // Attributes that a dump leaves at calls of functions say nothing about the result; one of them is
+  // the kind of their object.
+  std::optional<Token> foreignAttr;
+  bool isDump = false;
   while (!at(TokenKind::RightParen)) {
-    const bool isMeta = atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket;
-    if (atAttribute()) {
-      if (op != nullptr ? !parseAttribute(*op, arguments.attrs) : !parseForeignAttribute(arguments))
-        return false;
-    } else if (isMeta && op != nullptr && atKeyword("attrs", 4)) {
+    if (op == nullptr && atAttribute()) {
+      if (!foreignAttr) foreignAttr = peek();
+      if (takeAttributeName() == "attrs_type_key") isDump = true;
+      if (!skipBraces() && !parseRawAttr()) return false;
+    } else if (op != nullptr && atAttribute()) {
+      if (!parseAttribute(*op, arguments.attrs)) return false;
+    } else if (op != nullptr && atMeta() && atKeyword("attrs", 4)) {
       if (!parseMetaAttributes(*op, arguments.attrs)) return false;
     } else {
       arguments.places.push_back(peek().location);
@@ -22,28 +28,19 @@ bool Parser::parseArguments(const ops::OpDef* op, Arguments& arguments) {
     }
     if (!accept(TokenKind::Comma)) break;
   }
-  if (arguments.foreignAttr && !arguments.isForeign) {
-    error(arguments.foreignAttr->location,
-          fmt::format("attribute {}: only operators have attributes", shown(arguments.foreignAttr->text)));
+  if (foreignAttr && !isDump) {
+    error(foreignAttr->location,
+          fmt::format("attribute {}: only operators have attributes", shown(foreignAttr->text)));
     return false;
   }
   return expect(TokenKind::RightParen, "after arguments");
-}
-
-// Attributes that a dump leaves at calls of functions say nothing about the result; the last of them
-// is the kind of their object.
-bool Parser::parseForeignAttribute(Arguments& arguments) {
-  const Token first = peek();
-  if (takeAttributeName() == "attrs_type_key") arguments.isForeign = true;
-  if (!arguments.foreignAttr) arguments.foreignAttr = first;
-  return skipBraces() || parseRawAttr().has_value();
 }
 
 std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
   const ops::OpDef* const* op = std::get_if<const ops::OpDef*>(&callee.what);
   Arguments arguments;
   if (!parseArguments(op == nullptr ? nullptr : *op, arguments)) return std::nullopt;
-  auto& [args, places, attrs, foreignAttr, isForeign] = arguments;
+  auto& [args, places, attrs] = arguments;
   if (op != nullptr)
     return callOperator(**op, std::move(args), std::move(places), std::move(attrs), callee.location);
 

@@ -148,8 +148,7 @@ std::optional<ir::PatternId> Parser::parsePattern() {
       info.declaredType = *type;
     }
     pattern.kind = ir::Pattern::Kind::Var;
-    pattern.var = function_->addVar(std::move(info));
-    vars_.declare(function_->var(pattern.var).name, pattern.var);
+    pattern.var = declareVar(std::move(info));
   } else if (acceptKeyword("_")) {
     pattern.kind = ir::Pattern::Kind::Wildcard;
   } else if (accept(TokenKind::LeftParen)) {
@@ -185,34 +184,44 @@ std::optional<ir::PatternId> Parser::parsePattern() {
   return function_->addPattern(std::move(pattern));
 }
 
+// %x ['{' virtual_device=... '}'] of a parameter; `places` has those before it.
+std::optional<ir::VarInfo> Parser::parseParamName(std::string_view where, ParamPlaces& places) {
+  ir::VarInfo info;
+  info.location = peek().location;
+  if (!at(TokenKind::Local)) {
+    expect(TokenKind::Local, where);
+    return std::nullopt;
+  }
+  info.name = takeName();
+  if (auto [other, isNew] = places.try_emplace(info.name, info.location); !isNew) {
+    error(info.location, fmt::format("parameter %{} is defined twice", shown(info.name)));
+    diagnostics_.note(other->second, "the other one");
+    return std::nullopt;
+  }
+  if (!skipDevice()) return std::nullopt;
+  return info;
+}
+
 // '(' %x ['{' virtual_device=... '}'] [: type] {, ...} {, attribute = value} ')'
 bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
   if (!expect(TokenKind::LeftParen, "before parameters")) return false;
   size_t firstDim = declaredDims_.size();
   std::vector<ir::TypeRef> types;
-  std::unordered_map<std::string, SourceLocation> names;
+  ParamPlaces places;
   bool isGood = true;
   while (!at(TokenKind::RightParen)) {
     if (atAttribute()) {
       if (!parseFunctionAttribute(attrs)) return false;
     } else {
-      ir::VarInfo info;
-      info.location = peek().location;
-      if (!at(TokenKind::Local)) return expect(TokenKind::Local, "as a parameter");
-      info.name = takeName();
-      if (auto [other, isNew] = names.try_emplace(info.name, info.location); !isNew) {
-        error(info.location, fmt::format("parameter %{} is defined twice", shown(info.name)));
-        diagnostics_.note(other->second, "the other one");
-        return false;
-      }
-      if (!skipDevice()) return false;
+      std::optional<ir::VarInfo> info = parseParamName("as a parameter", places);
+      if (!info) return false;
       if (accept(TokenKind::Colon)) {
         mayNameDims_ = true;
         const size_t start = next_;
         std::optional<ir::TypeRef> type = parseType();
         mayNameDims_ = false;
         if (type) {
-          info.declaredType = *type;
+          info->declaredType = *type;
           types.push_back(*type);
         } else {
           // The parameter is there, whatever its type is.
@@ -222,9 +231,7 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
         }
       }
       if (!skipDevice()) return false;
-      ir::VarId var = function_->addVar(std::move(info));
-      params.push_back(var);
-      vars_.declare(function_->var(var).name, var);
+      params.push_back(declareVar(std::move(*info)));
     }
     if (!accept(TokenKind::Comma)) break;
   }
@@ -304,7 +311,7 @@ std::optional<ir::Atom> Parser::parseCells(std::string_view keyword) {
   SourceLocation location = take().location;
   Arguments arguments;
   if (!parseArguments(nullptr, arguments)) return std::nullopt;
-  auto& [args, places, attrs, foreignAttr, isForeign] = arguments;
+  auto& [args, places, attrs] = arguments;
   size_t expected = keyword == "ref_write" ? 2 : 1;
   if (args.size() != expected) {
     error(location,

@@ -119,8 +119,7 @@ std::string Parser::takeName() {
     return token.location.file == last->location.file &&
            token.offset == last->offset + last->text.size() + (last->kind == TokenKind::Local);
   };
-  while (at(TokenKind::Dot) && follows(peek()) &&
-         (peek(1).kind == TokenKind::Identifier || peek(1).kind == TokenKind::Integer)) {
+  while (atNamePart() && follows(peek())) {
     take();
     last = &take();
     name += '.';
@@ -130,14 +129,17 @@ std::string Parser::takeName() {
   return name;
 }
 
+bool Parser::atNamePart() const {
+  return at(TokenKind::Dot) && (peek(1).kind == TokenKind::Identifier || peek(1).kind == TokenKind::Integer);
+}
+
 std::string Parser::takeKnownName() {
   if (!hasDottedNames_ || !at(TokenKind::Local)) return std::string(take().text);
   const size_t start = next_;
   size_t best = start + 1;
   std::string name(take().text);
   std::string found = name;
-  while (at(TokenKind::Dot) &&
-         (peek(1).kind == TokenKind::Identifier || peek(1).kind == TokenKind::Integer)) {
+  while (atNamePart()) {
     take();
     name += '.';
     name += take().text;
@@ -152,26 +154,17 @@ std::string Parser::takeKnownName() {
 // free_var %x: type; before an expression that stands alone: a parameter.
 bool Parser::parseFreeVariable() {
   take();
-  ir::VarInfo info;
-  info.location = peek().location;
-  if (!at(TokenKind::Local)) return expect(TokenKind::Local, "after 'free_var'");
-  info.name = takeName();
-  for (ir::VarId other : function_->params)
-    if (function_->var(other).name == info.name) {
-      error(info.location, fmt::format("parameter %{} is defined twice", shown(info.name)));
-      return false;
-    }
-  bool ok = skipDevice();
-  if (ok && accept(TokenKind::Colon)) {
+  std::optional<ir::VarInfo> info = parseParamName("after 'free_var'", freeVariables_);
+  if (!info) return false;
+  bool ok = true;
+  if (accept(TokenKind::Colon)) {
     mayNameDims_ = true;
     std::optional<ir::TypeRef> type = parseType();
     mayNameDims_ = false;
     ok = type.has_value();
-    if (ok) info.declaredType = *type;
+    if (ok) info->declaredType = *type;
   }
-  const ir::VarId var = function_->addVar(std::move(info));
-  function_->params.push_back(var);
-  vars_.declare(function_->var(var).name, var);
+  function_->params.push_back(declareVar(std::move(*info)));
   return ok;
 }
 
@@ -370,7 +363,7 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     take();
     return of(emitConstant(DType::Bool, word == "True" ? 1 : 0));
   }
-  if (word == "meta" && peek(1).kind == TokenKind::LeftBracket) return of(parseMetaConstant());
+  if (atMeta()) return of(parseMetaConstant());
   bool isCalled = peek(1).kind == TokenKind::LeftParen || peek(1).kind == TokenKind::Dot;
   if (!isCalled && (word.starts_with("inf") || word.starts_with("nan"))) return of(parseLiteral(false));
   auto constructor = reader_.names.constructors.find(std::string(word));

@@ -107,7 +107,7 @@ std::optional<ir::TypeRef> Parser::parseType() {
     error(start.location, fmt::format("expected a type, found {}", found()));
     return std::nullopt;
   }
-  if (atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket) return parseMetaType();
+  if (atMeta()) return parseMetaType();
   take();
   std::string_view name = start.text;
   if (name == "Tensor") return parseTensorType();
@@ -169,7 +169,7 @@ std::optional<ir::TypeRef> Parser::parseTensorType() {
   while (!at(TokenKind::RightParen)) {
     if (accept(TokenKind::Question)) {
       dims.push_back(DimExpr::symbol(ir::kAnyDim));
-    } else if (atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket) {
+    } else if (atMeta()) {
       std::optional<DimExpr> dim = parseMetaDim();
       if (!dim) return std::nullopt;
       dims.push_back(std::move(*dim));

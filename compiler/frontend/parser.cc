@@ -99,6 +99,7 @@ std::optional<DType> dtypeMeant(std::string_view name) {
 }  // namespace
 
 std::string Parser::hintFor(NameKind kind, std::string_view name) const {
+  if (diagnostics_.isFull()) return {};
   if (!reader_.names.imports.contains("prelude") && isInPrelude(kind, name))
     return "; add import \"prelude\", which defines it";
   NearestName nearest(name);
@@ -120,10 +121,9 @@ std::string Parser::hintFor(NameKind kind, std::string_view name) const {
 }
 
 std::string Parser::hintForVariable(std::string_view name) const {
+  if (diagnostics_.isFull()) return {};
   NearestName nearest(name);
-  // Nobody sees what comes after that many.
-  if (diagnostics_.errorCount() < Diagnostics::kMaxErrors)
-    vars_.forEachName([&](const std::string& known) { nearest.consider(known); });
+  vars_.forEachName([&](const std::string& known) { nearest.consider(known); });
   return nearest.text("%");
 }
 
@@ -191,6 +191,12 @@ ir::VarId Parser::nameValue(ir::Atom value, std::string_view name, ir::TypeRef d
     var = emit(ir::AtomRhs{value}, location);
   function_->var(var).name = std::string(name);
   function_->var(var).declaredType = declared;
+  return var;
+}
+
+ir::VarId Parser::declareVar(ir::VarInfo info) {
+  const ir::VarId var = function_->addVar(std::move(info));
+  vars_.declare(function_->var(var).name, var);
   return var;
 }
 

@@ -129,6 +129,7 @@ class Parser {
   /// Of a local name: names that other systems give may contain dots.
   std::string takeName();
   std::string takeKnownName();
+  bool atNamePart() const;  ///< a dot and what may follow it in a name
   bool parseGraphBinding();
   std::optional<ir::Atom> parseExpression(int minPrecedence = 0);
   std::optional<ir::Atom> parseUnary();
@@ -147,12 +148,9 @@ class Parser {
     std::vector<ir::Atom> values;
     std::vector<SourceLocation> places;
     ir::Attrs attrs;
-    std::optional<Token> foreignAttr;  // the first one at a call of something else than an operator
-    bool isForeign = false;
   };
   /// `op`: the operator that has the attributes; null: there may be none.
   bool parseArguments(const ops::OpDef* op, Arguments& arguments);
-  bool parseForeignAttribute(Arguments& arguments);
   std::optional<ir::Atom> parseCall(const Callee& callee);
   ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
                       SourceLocation placeB, SourceLocation location);
@@ -167,6 +165,8 @@ class Parser {
   std::optional<ir::Atom> parseMatch();
   std::optional<ir::PatternId> parsePattern();
   std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
+  using ParamPlaces = std::unordered_map<std::string, SourceLocation>;  ///< by name
+  std::optional<ir::VarInfo> parseParamName(std::string_view where, ParamPlaces& places);
   bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
   void skipType();
   bool skipDevice();
@@ -189,6 +189,7 @@ class Parser {
   bool completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocation location);
 
   // The metadata section (parse_meta.cc).
+  bool atMeta() const { return atKeyword("meta") && peek(1).kind == TokenKind::LeftBracket; }
   std::optional<MetaReference> parseMetaReference();
   /// Reports when it is not there.
   const ir::MetadataNode* metaNode(const MetaReference& reference);
@@ -209,6 +210,7 @@ class Parser {
   ir::Atom emitConstant(DType dtype, uint64_t bits);
   /// Names the value: the last binding when it is an unnamed temporary, else an alias.
   ir::VarId nameValue(ir::Atom value, std::string_view name, ir::TypeRef declared, SourceLocation location);
+  ir::VarId declareVar(ir::VarInfo info);  ///< as a name of the scope
   ir::Atom poison();
 
   TokenStream stream_;
@@ -236,6 +238,7 @@ class Parser {
   ScopedNames<DimSymbol> dims_;
   bool mayNameDims_ = false;  // a new name in a dim declares a symbol
   bool isBareExpression_ = false;
+  ParamPlaces freeVariables_;  // of the bare expression
   bool hasDottedNames_ = false;
   SourceLocation valueLocation_;  // of the last value that ended a sequence
   std::vector<std::pair<DimSymbol, SourceLocation>> declaredDims_;

@@ -210,9 +210,10 @@ void Emitter::watch(std::span<const Value> loopVars) {
     watched_[loopVars[i].id().value()] = uint64_t{1} << i;
 }
 
-uint64_t Emitter::dependencies(Value value) {
+uint64_t Emitter::dependencies(std::span<const Value> values) {
   // An explicit stack: chains of index arithmetic may be long.
-  std::vector<loop::NodeId> stack = {value.id()};
+  std::vector<loop::NodeId> stack;
+  for (const Value value : values) stack.push_back(value.id());
   while (!stack.empty()) {
     const loop::NodeId id = stack.back();
     if (dependencies_.count(id.value()) != 0) {
@@ -237,7 +238,9 @@ uint64_t Emitter::dependencies(Value value) {
     }
     if (isComplete) dependencies_[id.value()] = all;
   }
-  return dependencies_[value.id().value()];
+  uint64_t all = 0;
+  for (const Value value : values) all |= dependencies_[value.id().value()];
+  return all;
 }
 
 }  // namespace baton::ops

@@ -80,9 +80,9 @@ class Emitter {
   void remember(size_t depth, Key key, loop::Value value);
   static constexpr uint32_t kElementKey = 1000;  ///< and above: for users
 
-  /// Which of the registered loop variables a value depends on, as bits. At most 63.
+  /// Which of the registered loop variables values depend on, as bits. At most 63.
   void watch(std::span<const loop::Value> loopVars);
-  uint64_t dependencies(loop::Value value);
+  uint64_t dependencies(std::span<const loop::Value> values);
   /// In what `dependencies` gives: on a loop variable that is not registered.
   static constexpr uint64_t kOtherLoop = uint64_t{1} << 63;
 

@@ -52,9 +52,7 @@ void GroupEmission::bindElement(TensorId tensor, std::span<const Value> index, V
 }
 
 void GroupEmission::noteReduction(TensorId result, std::span<const Value> index, bool isContiguous) {
-  uint64_t dependencies = 0;
-  for (const Value value : index) dependencies |= emitter_.dependencies(value);
-  notes_.reductions.insert({result, dependencies, isContiguous});
+  notes_.reductions.insert({result, emitter_.dependencies(index), isContiguous});
 }
 
 Result<Value> GroupEmission::element(TensorId tensor, std::span<const Value> given) {
@@ -130,9 +128,7 @@ Result<Value> GroupEmission::compute(TensorId id, std::span<const Value> index, 
   loop::Builder& builder = emitter_.builder();
   const auto buffer = stored_.find(id);
   if (buffer != stored_.end()) {
-    uint64_t dependencies = 0;
-    for (const Value value : index) dependencies |= emitter_.dependencies(value);
-    if ((dependencies & ~Emitter::kOtherLoop) == 0) notes_.readOutside.insert(id);
+    if ((emitter_.dependencies(index) & ~Emitter::kOtherLoop) == 0) notes_.readOutside.insert(id);
     return emitter_.at(depth, [&] { return builder.load(buffer->second, index); });
   }
   switch (tensor.source) {

@@ -63,7 +63,8 @@ std::vector<DimExpr> GroupPlan::servedExtents(size_t root) const {
 
 /// Whatever is read outside of loops that an empty result leaves out has to be there.
 Result<void> GroupPlan::findServing() {
-  if (group_.results.size() != 1 || outputCount_ != 1) return success();
+  const bool hasScratch = roots_.size() > outputCount_;
+  if (!hasScratch || group_.results.size() != 1 || outputCount_ != 1) return success();
   std::vector<std::set<TensorId>> needed;  // by root, even when the result is empty
   std::vector<std::set<TensorId>> read;
   for (size_t i = 0; i < roots_.size(); ++i) {
@@ -266,21 +267,23 @@ Result<void> GroupPlan::orderSteps() {
       same->roots.push_back(i);
   }
   std::map<TensorId, size_t> stepOf;  // in which step a tensor is stored
+  // The step after those that store what is read; nothing while one of them is not there.
+  const auto firstPlace = [&](const Step& step) -> std::optional<size_t> {
+    size_t first = 0;
+    for (const TensorId tensor : readBy(step)) {
+      const auto at = stepOf.find(tensor);
+      if (at == stepOf.end()) return std::nullopt;
+      first = std::max(first, at->second + 1);
+    }
+    return first;
+  };
   while (!waiting.empty()) {
-    size_t first = 0;  // step after all that is read
-    const auto next = std::find_if(waiting.begin(), waiting.end(), [&](const Step& step) {
-      first = 0;
-      for (const TensorId tensor : readBy(step)) {
-        const auto at = stepOf.find(tensor);
-        if (at == stepOf.end()) return false;
-        first = std::max(first, at->second + 1);
-      }
-      return true;
-    });
+    const auto next = std::find_if(waiting.begin(), waiting.end(),
+                                   [&](const Step& step) { return firstPlace(step).has_value(); });
     if (next == waiting.end())
       return Error(ErrorCode::Internal,
                    fmt::format("group {}: loops depend on each other", group_.descriptor.name));
-    size_t place = next->nest ? steps_.size() : first;
+    size_t place = next->nest ? steps_.size() : *firstPlace(*next);
     while (place < steps_.size() && !canShare(steps_[place], next->roots[0])) ++place;
     if (place == steps_.size()) steps_.push_back({next->nest, {}});
     for (const size_t root : next->roots) {

@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/layout.h"
-
-#include "base/limits.h"
 #include "compiler/ops/lowering.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"

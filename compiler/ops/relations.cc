@@ -58,15 +58,14 @@ Result<DimExpr> broadcastExtent(DimsContext& context, const DimExpr& a, const Di
   if (bIsWide) return b;
   // All extents at once, so that one that has been broadcast with another stays as it is when
   // it meets that again, and repeated broadcasts do not nest.
-  DimExpr greatest = a;
-  DimExpr least = a;
-  bool isFirst = true;
-  for (const DimExpr& side : {a, b})
-    for (const DimExpr& extent : broadcastFrom(side)) {
-      greatest = isFirst ? extent : max(greatest, extent);
-      least = isFirst ? extent : min(least, extent);
-      isFirst = false;
-    }
+  std::vector<DimExpr> all = broadcastFrom(a);
+  for (DimExpr& extent : broadcastFrom(b)) all.push_back(std::move(extent));
+  DimExpr greatest = all[0];
+  DimExpr least = all[0];
+  for (size_t i = 1; i < all.size(); ++i) {
+    greatest = max(greatest, all[i]);
+    least = min(least, all[i]);
+  }
   if (context.decide(least, Relation::Ge, one()) == Truth::True) return greatest;
   return greatest * min(least, one());
 }

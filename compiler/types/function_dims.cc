@@ -8,7 +8,6 @@
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "compiler/types/dims.h"
-#include "compiler/types/operator_dims.h"
 
 namespace baton::types {
 
@@ -323,33 +322,6 @@ void FunctionDims::leaveBinding(ir::BlockId block, size_t index) {
       refine(binding.var, function_.var(binding.var).declaredType, std::move(fact), binding.location));
 }
 
-Fact FunctionDims::factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot,
-                            size_t valueCount) {
-  size_t positions = positionsOf(shape).size();
-  std::vector<DimExpr> dims;
-  for (size_t i = 0; i < positions; ++i) dims.push_back(state[firstSlot + i].value_or(anyDim()));
-  Fact fact{module_.cells().filledIn(withDims(module_.module().types, shape, dims)), std::nullopt};
-  if (valueCount == 0) return fact;
-  std::vector<DimExpr> values;
-  for (size_t i = 0; i < valueCount; ++i) {
-    const std::optional<DimExpr>& value = state[firstSlot + positions + i];
-    if (!value || isNoDim(*value)) return fact;
-    values.push_back(*value);
-  }
-  fact.values = std::move(values);
-  return fact;
-}
-
-void FunctionDims::giveParams(const Callable& callable) {
-  size_t slot = 0;
-  for (size_t i = 0; i < callable.params.size(); ++i) {
-    size_t positions = positionsOf(callable.shapes[i]).size();
-    set(callable.params[i],
-        factFrom(callable.shapes[i], callable.join->state(), slot, callable.valueCounts[i]));
-    slot += positions + callable.valueCounts[i];
-  }
-}
-
 // The operator of this binding fails whenever it runs, so control does not get to the end of its block.
 void FunctionDims::failsHere(ir::VarId var) {
   ir::VarId& first = failing_[scope_.homeOf(var).value()];
@@ -379,43 +351,6 @@ void FunctionDims::cutFailing() {
   }
 }
 
-Fact FunctionDims::joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks) {
-  ir::VarId var = binding.var;
-  ir::TypeRef shape = shapes_[var.value()];
-  std::vector<Position> positions = positionsOf(shape);
-  auto isKnown = [&](const DimExpr& dim) { return isInScope(dim, var); };
-  auto symbolOf = [&](size_t slot) { return extentSymbol(var, slot); };
-  auto join = branches_.find(var);
-  // Blocks in a shadow, and those that fail, count only where nothing else comes.
-  auto counts = [&](ir::BlockId block, bool withShadow) {
-    const bool isReal = !isShadowBlock_[block.value()] && failing_[block.value()] == ir::kNoVar;
-    return isReachedBlock_[block.value()] && (withShadow || isReal) &&
-           factOf(function_.block(block).result).isReached();
-  };
-  bool isAllShadow = inShadow() || std::none_of(blocks.begin(), blocks.end(),
-                                                [&](ir::BlockId block) { return counts(block, false); });
-  for (ir::BlockId block : blocks) {
-    if (!counts(block, isAllShadow)) continue;
-    Fact result = factOf(function_.block(block).result);
-    if (join == branches_.end()) {
-      std::vector<DimJoin::Slot> slots;
-      for (const Position& position : positions) slots.push_back({position.isPlain, std::nullopt});
-      slots.resize(slots.size() + (result.values ? result.values->size() : 0));
-      join = branches_.emplace(var, DimJoin(std::move(slots))).first;
-    }
-    DimJoin::Edge edge;
-    for (const Position& position : positionsOf(result.type))
-      edge.push_back(isAnyDim(position.dim) ? std::nullopt : std::optional(position.dim));
-    size_t valueCount = join->second.slotCount() - positions.size();
-    for (size_t i = 0; i < valueCount; ++i)
-      edge.push_back(result.values && result.values->size() == valueCount ? std::optional((*result.values)[i])
-                                                                          : std::nullopt);
-    if (join->second.update(block.value(), std::move(edge), isKnown, symbolOf)) changed();
-  }
-  if (join == branches_.end()) return {};
-  return factFrom(shape, join->second.state(), 0, join->second.slotCount() - positions.size());
-}
-
 void FunctionDims::finishLambda(const ir::Binding& binding, const ir::Lambda& lambda) {
   Fact result = factOf(function_.block(lambda.body).result);
   if (!result.isReached()) return;
@@ -427,45 +362,6 @@ void FunctionDims::finishLambda(const ir::Binding& binding, const ir::Lambda& la
   }
   ir::TypeRef type = shapes_[binding.var.value()];
   arrive(type, lambda.params.size(), result.type);
-}
-
-bool FunctionDims::updateResult(Callable& callable, const Fact& fact) {
-  if (!callable.result) {
-    std::vector<DimJoin::Slot> slots;
-    for (const Position& position : positionsOf(callable.resultShape))
-      slots.push_back({position.isPlain, std::nullopt});
-    callable.resultValueCount = fact.values ? fact.values->size() : 0;
-    slots.resize(slots.size() + callable.resultValueCount);
-    callable.result.emplace(std::move(slots));
-  }
-  DimJoin::Edge edge;
-  for (const Position& position : positionsOf(fact.type))
-    edge.push_back(isAnyDim(position.dim) ? std::nullopt : std::optional(position.dim));
-  for (size_t i = 0; i < callable.resultValueCount; ++i) {
-    bool isKnown = fact.values && fact.values->size() == callable.resultValueCount;
-    edge.push_back(isKnown ? std::optional((*fact.values)[i]) : std::nullopt);
-  }
-  return applyResult(callable, std::move(edge));
-}
-
-bool FunctionDims::applyResult(Callable& callable, DimJoin::Edge edge) {
-  auto isKnown = [&](const DimExpr& dim) {
-    std::vector<DimSymbol> symbols;
-    dim.collectSymbols(symbols);
-    for (DimSymbol symbol : symbols) {
-      if (isOwnedBy(symbol, callable)) continue;
-      if (callable.isGlobal() || !isInScope(DimExpr::symbol(symbol), callable.binder)) return false;
-    }
-    return true;
-  };
-  auto symbolOf = [&](size_t slot) {
-    return symbol(callable.binder, SymbolKind::Result, static_cast<uint32_t>(slot), "r");
-  };
-  bool changed = callable.result->update(0, std::move(edge), isKnown, symbolOf);
-  if (changed || !callable.resultFact.isReached())
-    callable.resultFact =
-        factFrom(callable.resultShape, callable.result->state(), 0, callable.resultValueCount);
-  return changed;
 }
 
 void FunctionDims::finish(bool isCertain) {

@@ -95,18 +95,24 @@ class FunctionDims {
   void enterChild(ir::BlockId block, size_t index, size_t child, ir::BlockId childBlock);
   void leaveBinding(ir::BlockId block, size_t index);
   void set(ir::VarId var, Fact fact);
-  void giveParams(const Callable& callable);
   bool enterLambda(const ir::Binding& binding, const ir::Lambda& lambda);
   Fact evaluate(const ir::Binding& binding);
   void checkParameter(ir::BlockId body, ir::VarId var, ir::TypeRef type, size_t position,
                       const DimExpr& found, const DimExpr& expected);
   void failsHere(ir::VarId var);
   void cutFailing();
-  Fact joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks);
   void finishLambda(const ir::Binding& binding, const ir::Lambda& lambda);
+
+  // Where facts meet (function_dims_joins.cc).
+  Fact factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot, size_t valueCount);
+  void createJoin(Callable& callee, std::span<const Fact> args);
+  DimJoin::Edge edgeOf(const Callable& callee, std::span<const Fact> args);
+  bool updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge);
+  void giveParams(const Callable& callable);
   bool updateResult(Callable& callable, const Fact& fact);
   bool applyResult(Callable& callable, DimJoin::Edge edge);
-  Fact factFrom(ir::TypeRef shape, const DimJoin::Edge& state, size_t firstSlot, size_t valueCount);
+  bool forceResult(Callable& callee);
+  Fact joinBlocks(const ir::Binding& binding, std::span<const ir::BlockId> blocks);
 
   // Facts about data (function_dims_data.cc).
   Fact factOf(const ir::Atom& atom);
@@ -128,11 +134,7 @@ class FunctionDims {
   Fact call(const ir::Binding& binding, Callable& callee, std::span<const ir::Atom> args,
             std::string_view name, std::span<const DimConstraint> where);
   Fact callValue(const ir::Binding& binding, const ir::CallValue& rhs);
-  DimJoin::Edge edgeOf(Callable& callee, std::span<const Fact> args);
-  void createJoin(Callable& callee, std::span<const Fact> args);
-  bool updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge);
   bool reachFromAnywhere(Callable& callee);
-  bool forceResult(Callable& callee);
   /// The binding of a variable; null for parameters and variables of patterns.
   const ir::Binding* definitionOf(ir::VarId var) const;
   ir::Atom resolveAlias(ir::Atom atom) const;

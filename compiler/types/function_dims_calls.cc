@@ -1,4 +1,4 @@
-// Calls: edges into what is called, results in terms of the caller, and the reaching of
+// Calls: what is called hears of them, results in terms of the caller, and the reaching of
 // what nothing reaches.
 #include <algorithm>
 
@@ -12,47 +12,6 @@
 namespace baton::types {
 
 using ir::TypeRef;
-
-void FunctionDims::createJoin(Callable& callee, std::span<const Fact> args) {
-  std::vector<DimJoin::Slot> slots;
-  for (size_t i = 0; i < callee.params.size(); ++i) {
-    std::vector<Position> positions = positionsOf(callee.shapes[i]);
-    std::vector<DimExpr> declared = declaredDims(callee.declared[i], callee.shapes[i]);
-    for (size_t p = 0; p < positions.size(); ++p) {
-      DimJoin::Slot slot{positions[p].isPlain, std::nullopt};
-      if ((slot.isPlain || callee.trustsData) && !isAnyDim(declared[p])) slot.fixed = declared[p];
-      slots.push_back(std::move(slot));
-    }
-    callee.valueCounts.push_back(i < args.size() && args[i].values ? args[i].values->size() : 0);
-    slots.resize(slots.size() + callee.valueCounts.back());
-    for (size_t p = 0; p < positions.size() + callee.valueCounts.back(); ++p)
-      callee.slotOwners.push_back({callee.params[i], p});
-  }
-  callee.join.emplace(std::move(slots));
-}
-
-DimJoin::Edge FunctionDims::edgeOf(Callable& callee, std::span<const Fact> args) {
-  DimJoin::Edge edge;
-  for (size_t i = 0; i < args.size(); ++i) {
-    for (const Position& position : positionsOf(args[i].type))
-      edge.push_back(isAnyDim(position.dim) ? std::nullopt : std::optional(position.dim));
-    size_t count = callee.valueCounts[i];
-    bool isKnown = args[i].values && args[i].values->size() == count;
-    for (size_t v = 0; v < count; ++v)
-      edge.push_back(isKnown ? std::optional((*args[i].values)[v]) : std::nullopt);
-  }
-  return edge;
-}
-
-bool FunctionDims::updateJoin(Callable& callee, uint64_t edgeId, DimJoin::Edge edge) {
-  auto isKnown = [&](const DimExpr& dim) {
-    return dim.isConstant() || (!callee.isGlobal() && isInScope(dim, callee.binder));
-  };
-  auto symbolOf = [&](size_t slot) {
-    return extentSymbol(callee.slotOwners[slot].param, callee.slotOwners[slot].position);
-  };
-  return callee.join->update(edgeId, std::move(edge), isKnown, symbolOf);
-}
 
 bool FunctionDims::reachFromAnywhere(Callable& callee) {
   if (!callee.join) createJoin(callee, {});
@@ -173,14 +132,18 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
 
   const Fact& result = callee.resultFact;
   if (!result.isReached()) return hasShadow_ ? readable(binding.var, shapes_[binding.var.value()]) : Fact{};
+  // Symbols from around a local function mean the same where it is called.
+  auto isFromAround = [&](DimSymbol symbol) {
+    auto owner = home.owners_.find(symbol);
+    return !callee.isGlobal() && owner != home.owners_.end() && owner->second != ir::kNoVar;
+  };
+  auto readOff = [&](uint32_t p) { return symbol(binding.var, SymbolKind::CallResult, p, ""); };
   // Symbols that only the result has: the caller reads them off what it gets.
   std::vector<Position> positions = positionsOf(result.type);
   for (uint32_t p = 0; p < positions.size(); ++p) {
-    std::optional<DimSymbol> symbol = positions[p].dim.asSymbol();
-    if (!positions[p].isPlain || !symbol || mapping.contains(*symbol)) continue;
-    auto owner = home.owners_.find(*symbol);
-    if (!callee.isGlobal() && owner != home.owners_.end() && owner->second != ir::kNoVar) continue;
-    mapping.emplace(*symbol, this->symbol(binding.var, SymbolKind::CallResult, p, ""));
+    std::optional<DimSymbol> own = positions[p].dim.asSymbol();
+    if (positions[p].isPlain && own && !mapping.contains(*own) && !isFromAround(*own))
+      mapping.emplace(*own, readOff(p));
   }
   // Numbers that no slot of the callee carries mean nothing here.
   auto isOfCallee = [&](const DimExpr& dim) {
@@ -188,9 +151,7 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
     dim.collectSymbols(symbols);
     return std::any_of(symbols.begin(), symbols.end(), [&](DimSymbol symbol) {
       if (symbol == ir::kAnyDim || symbol == kNoDim || mapping.contains(symbol)) return false;
-      auto owner = home.owners_.find(symbol);
-      return callee.isGlobal() || owner == home.owners_.end() || owner->second == ir::kNoVar ||
-             home.isOwnedBy(symbol, callee);
+      return !isFromAround(symbol) || home.isOwnedBy(symbol, callee);
     });
   };
   std::vector<DimExpr> dims;
@@ -198,8 +159,7 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
     if (!isOfCallee(positions[p].dim))
       dims.push_back(inCaller(positions[p].dim));
     else
-      dims.push_back(positions[p].isPlain ? this->symbol(binding.var, SymbolKind::CallResult, p, "")
-                                          : anyDim());
+      dims.push_back(positions[p].isPlain ? readOff(p) : anyDim());
   }
   Fact fact{module_.cells().filledIn(withDims(module_.module().types, result.type, dims)), std::nullopt};
   if (result.values && std::none_of(result.values->begin(), result.values->end(), isOfCallee)) {
@@ -239,18 +199,6 @@ Fact FunctionDims::callValue(const ir::Binding& binding, const ir::CallValue& rh
   std::optional<TypeRef> result = cells.typeOf(callee.type, facts.size());
   if (result || hasShadow_) return readable(binding.var, result ? *result : shapes_[binding.var.value()]);
   return {};
-}
-
-bool FunctionDims::forceResult(Callable& callee) {
-  if (callee.resultFact.isReached()) return false;
-  if (!callee.result) {
-    std::vector<DimJoin::Slot> slots;
-    for (const Position& position : positionsOf(callee.resultShape))
-      slots.push_back({position.isPlain, std::nullopt});
-    callee.result.emplace(std::move(slots));
-  }
-  applyResult(callee, DimJoin::Edge(callee.result->slotCount()));
-  return true;
 }
 
 bool FunctionDims::forceReturn(const ir::Binding& binding) {

@@ -6,15 +6,6 @@
 
 namespace baton::types {
 
-namespace {
-
-/// "%x", or "the value" of a variable without a name.
-std::string nameOf(const ir::VarInfo& info) {
-  return info.name.empty() ? "the value" : "%" + frontend::shown(info.name);
-}
-
-}  // namespace
-
 void FunctionSpecialiser::run(ir::Function& function, TypeArguments arguments) {
   function_ = &function;
   for (uint32_t i = 0; i < function.blocks.size(); ++i) origins_.push_back(ir::BlockId(i));

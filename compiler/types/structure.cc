@@ -7,15 +7,9 @@
 
 namespace baton::types {
 
-namespace {
-
-/// "%x", or "the value" of a variable without a name.
-std::string nameOf(const ir::Function& function, ir::VarId var) {
-  const std::string& name = function.var(var).name;
-  return name.empty() ? "the value" : "%" + frontend::shown(name);
+std::string nameOf(const ir::VarInfo& info) {
+  return info.name.empty() ? "the value" : "%" + frontend::shown(info.name);
 }
-
-}  // namespace
 
 Structure::Structure(ir::Module& module, frontend::Diagnostics& diagnostics)
     : module_(module), diagnostics_(diagnostics), terms_(module) {
@@ -118,7 +112,7 @@ void Structure::inferPattern(ir::PatternId root, Term scrutinee) {
       case ir::Pattern::Kind::Var: {
         functions_[current_].vars[pattern.var.value()] = term;
         if (ir::TypeRef declared = function_->var(pattern.var).declaredType)
-          require(term, terms_.fromType(declared, {}), pattern.location, nameOf(*function_, pattern.var));
+          require(term, terms_.fromType(declared, {}), pattern.location, nameOf(function_->var(pattern.var)));
         break;
       }
       case ir::Pattern::Kind::Constructor: {
@@ -193,7 +187,7 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
     if (terms_.isUnknown(var))
       structure.vars[binding.var.value()] = var = type;
     else
-      require(var, type, binding.location, nameOf(*function_, binding.var));
+      require(var, type, binding.location, nameOf(function_->var(binding.var)));
     if (declared->isTensor() && declared->rank() == 1) facts.length = declared->dims()[0].asConstant();
   }
   auto at = [&](uint32_t operand) { return Occurrence{block, index, operand}; };
@@ -208,7 +202,8 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
     decltype(place)& placeOf;
 
     void operator()(const ir::AtomRhs& rhs) {
-      s.require(s.operand(rhs.atom, occurrence(0)), var, binding.location, nameOf(*s.function_, binding.var));
+      s.require(s.operand(rhs.atom, occurrence(0)), var, binding.location,
+                nameOf(s.function_->var(binding.var)));
       VarFacts& facts = s.facts_[s.current_][binding.var.value()];
       if (rhs.atom.isVar() && !facts.length)
         facts.length = s.facts_[s.current_][rhs.atom.var().value()].length;

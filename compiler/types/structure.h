@@ -34,6 +34,9 @@ struct OccurrenceHash {
   }
 };
 
+/// How messages call a variable: "%x", or "the value" when it has no name.
+std::string nameOf(const ir::VarInfo& info);
+
 /// What inference found out about one function.
 struct FunctionStructure {
   std::vector<Term> vars;  ///< by VarId

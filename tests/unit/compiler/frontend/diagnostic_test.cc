@@ -57,6 +57,8 @@ TEST_CASE("names are defined once") {
         Messages{"2:5: @f is defined twice", "1:5: the other definition", "4:6: type T is defined twice",
                  "3:6: the other definition", "3:13: constructor A is defined twice",
                  "3:10: the other definition", "5:19: parameter %x is defined twice", "5:8: the other one"});
+  CHECK(messagesOf(parse("free_var %x: int32;\nfree_var %y: int32;\nfree_var %x: int32;\n%y")) ==
+        Messages{"3:10: parameter %x is defined twice", "1:10: the other one"});
 }
 
 TEST_CASE("attributes are checked against the operator") {
