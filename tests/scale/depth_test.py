@@ -1,17 +1,13 @@
 """Programs of the sizes that the compiler promises to take, on a stack of 8 MiB: compiled, run, and
-printed at every stage. Needs BATON_BIN, the folder of the commands, in the environment."""
-import os
+printed at every stage."""
 import pathlib
-import resource
-import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
+from processes import BIN, COMPILE, run  # noqa: E402
 from programs import SHAPES  # noqa: E402
-
-BIN = pathlib.Path(os.environ["BATON_BIN"])
 
 # Shape, size, levels.
 SIZES = [
@@ -47,22 +43,15 @@ class DepthTest(unittest.TestCase):
         self.addCleanup(self.directory.cleanup)
         self.work = pathlib.Path(self.directory.name)
 
-    def command(self, *arguments):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, 8 << 20))
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("VM_")}
-        result = subprocess.run([str(BIN / arguments[0]), *map(str, arguments[1:])], cwd=self.work, env=environment,
-                                capture_output=True, text=True, preexec_fn=limit, timeout=300)
-        self.assertEqual(result.returncode, 0, f"{' '.join(map(str, arguments))[:300]}\n{result.stderr[-2000:]}")
-        return result.stdout
+    def compile(self, program, *options):
+        """What the compiler prints."""
+        (self.work / "program.relay").write_text(program.text)
+        return run([*COMPILE, "program.relay", *options], cwd=self.work, timeout=300).stdout
 
     def compile_and_run(self, program, *options):
-        (self.work / "program.relay").write_text(program.text)
-        self.command("vm-compile", "program.relay", "--no-native-code", "--portable", *options)
-        values = []
-        for name, list_ in (("--input", program.inputs), ("--expect", program.results)):
-            for value in list_:
-                values += [name, value]
-        self.command("vm-run", "program.vmexe", *values)
+        self.compile(program, *options)
+        values = [f"--input={value}" for value in program.inputs] + [f"--expect={value}" for value in program.results]
+        run([str(BIN / "vm-run"), "program.vmexe", *values], cwd=self.work, timeout=300)
 
     def test_sizes(self):
         for shape, size, levels in SIZES:
@@ -80,14 +69,11 @@ class DepthTest(unittest.TestCase):
                             ("function_chain", 5000), ("deep_tuples", 300), ("closures", 2000)):
             with self.subTest(shape=shape):
                 program = SHAPES[shape](size)
-                (self.work / "program.relay").write_text(program.text)
                 for stage in ("types", "lowered", "lir", "vmasm"):
-                    self.assertNotEqual(self.command("vm-compile", "program.relay", "--emit", stage, "-O1",
-                                                     "--no-native-code", "--portable"), "")
-                text = self.command("vm-compile", "program.relay", "--emit", "ir")
-                program.text = text
+                    self.assertNotEqual(self.compile(program, "--emit", stage, "-O1"), "")
+                program.text = self.compile(program, "--emit", "ir")
                 self.compile_and_run(program, "-O1")
-                self.assertEqual(self.command("vm-compile", "program.relay", "--emit", "ir"), text)
+                self.assertEqual(self.compile(program, "--emit", "ir"), program.text)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,11 @@ def wrap(value):
     return (value + 2**63) % 2**64 - 2**63
 
 
+def define(signature, lines, result):
+    """A function of `lines` that gives `result`."""
+    return f"def {signature} {{\n" + "\n".join(lines) + f"\n  {result}\n}}\n"
+
+
 SHAPES = {}
 
 
@@ -35,25 +40,27 @@ def scalars(n):
     for i in range(2, n):
         lines.append(f"  let %x{i} = %x{i - 1} + %x{i - 2};")
         x, y = y, wrap(x + y)
-    lines.append(f"  %x{max(n, 2) - 1}")
-    return Program("def @main(%a: int64, %b: int64) -> int64 {\n" + "\n".join(lines) + "\n}\n",
-                   ["i64=3", "i64=4"], [f"i64={y}"])
+    text = define("@main(%a: int64, %b: int64) -> int64", lines, f"%x{max(n, 2) - 1}")
+    return Program(text, ["i64=3", "i64=4"], [f"i64={y}"])
+
+
+def tensor_chain(n, extent):
+    lines = ["  let %x0 = %x + %y;"] + [f"  let %x{i} = %x{i - 1} + %y;" for i in range(1, n)]
+    tensor = f"Tensor[({extent},), int64]"
+    text = define(f"@main(%x: {tensor}, %y: {tensor})", lines, f"%x{n - 1}")
+    return Program(text, ["2xi64=1 2", "2xi64=1 -1"], [f"2xi64={1 + n} {2 - n}"])
 
 
 @shape
 def tensors(n):
     """A chain of operators on tensors of a named extent: fused, in groups of limited size."""
-    lines = ["  let %x0 = %x + %y;"] + [f"  let %x{i} = %x{i - 1} + %y;" for i in range(1, n)]
-    text = "def @main(%x: Tensor[(n,), int64], %y: Tensor[(n,), int64]) {\n" + "\n".join(lines) + f"\n  %x{n - 1}\n}}\n"
-    return Program(text, ["2xi64=1 2", "2xi64=1 -1"], [f"2xi64={1 + n} {2 - n}"])
+    return tensor_chain(n, "n")
 
 
 @shape
 def unknown_extents(n):
     """A chain of operators on tensors with `?` extents, each checked."""
-    lines = ["  let %x0 = %x + %y;"] + [f"  let %x{i} = %x{i - 1} + %y;" for i in range(1, n)]
-    text = "def @main(%x: Tensor[(?,), int64], %y: Tensor[(?,), int64]) {\n" + "\n".join(lines) + f"\n  %x{n - 1}\n}}\n"
-    return Program(text, ["2xi64=1 2", "2xi64=1 -1"], [f"2xi64={1 + n} {2 - n}"])
+    return tensor_chain(n, "?")
 
 
 @shape
@@ -67,7 +74,7 @@ def reshapes(n):
         lines.append(f"  let %q{i} = reshape(%r{i}, %s{i});")
         lines.append(f"  let %x{i} = %q{i} + %x;")
         last = f"%x{i}"
-    text = "def @main(%x: Tensor[(n, m), int64]) {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    text = define("@main(%x: Tensor[(n, m), int64])", lines, last)
     k = n // 4 + 1
     return Program(text, ["1x2xi64=1 2"], [f"1x2xi64={k} {2 * k}"])
 
@@ -77,7 +84,7 @@ def shape_chain(n):
     """Shapes of tensors that are made of shapes: nothing of it needs a tensor."""
     lines = ["  let %s0 = shape_of(%x, dtype=\"int64\");"]
     lines += [f"  let %s{i} = shape_of(ones(%s{i - 1}, dtype=\"float32\"), dtype=\"int64\");" for i in range(1, n)]
-    text = "def @main(%x: Tensor[(?, 5, 2), float32]) -> Tensor[(3,), int64] {\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    text = define("@main(%x: Tensor[(?, 5, 2), float32]) -> Tensor[(3,), int64]", lines, f"%s{n - 1}")
     return Program(text, ["7x5x2xf32=" + " ".join("0" * 70)], ["3xi64=7 5 2"])
 
 
@@ -87,7 +94,7 @@ def twin_graphs(n):
     lines = ["  %0 = add(%x, 1f);", "  %1 = add(%x, 1f);"]
     for i in range(2, 2 * n, 2):
         lines += [f"  %{i} = add(%{i - 2}, 1f);", f"  %{i + 1} = add(%{i - 1}, 1f);"]
-    text = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(?,), float32]) {\n" + "\n".join(lines) + f"\n  %{2 * n - 2}\n}}\n"
+    text = "#[version = \"0.0.5\"]\n" + define("@main(%x: Tensor[(?,), float32])", lines, f"%{2 * n - 2}")
     return Program(text, ["2xf32=0 -1"], [f"2xf32={n} {n - 1}"])
 
 
@@ -97,7 +104,7 @@ def wide_scalars(n):
     lines = [f"  let %x{i} = %a + {i}i64;" for i in range(n)]
     lines.append("  let %s0 = %x0;")
     lines += [f"  let %s{i} = %s{i - 1} + %x{i};" for i in range(1, n)]
-    text = "def @main(%a: int64) {\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    text = define("@main(%a: int64)", lines, f"%s{n - 1}")
     return Program(text, ["i64=3"], [f"i64={3 * n + n * (n - 1) // 2}"])
 
 
@@ -112,7 +119,7 @@ def wide_tensors(n):
         for k in block:
             lines.append(f"  let %s{k} = {last} + %y{k};")
             last, total = f"%s{k}", total + k % 7
-    text = "def @main(%x: Tensor[(n,), int64]) {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    text = define("@main(%x: Tensor[(n,), int64])", lines, last)
     return Program(text, ["2xi64=1 -2"], [f"2xi64={total} {-2 * total}"])
 
 
@@ -148,11 +155,11 @@ def functions(n):
     """Many small functions that main calls once each."""
     text = [f"def @f{i}(%x: int64) -> int64 {{ let %y = %x * 3i64; %y - {i}i64 }}" for i in range(n)]
     lines = ["  let %x0 = @f0(%x);"] + [f"  let %x{i} = @f{i}(%x{i - 1});" for i in range(1, n)]
-    text.append("def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %x{n - 1}\n}}")
+    text.append(define("@main(%x: int64) -> int64", lines, f"%x{n - 1}"))
     value = 5
     for i in range(n):
         value = wrap(value * 3 - i)
-    return Program("\n".join(text) + "\n", ["i64=5"], [f"i64={value}"])
+    return Program("\n".join(text), ["i64=5"], [f"i64={value}"])
 
 
 @shape
@@ -162,11 +169,10 @@ def shared_functions(n):
     text = []
     for i in range(count):
         body = ["  let %y0 = %x + 1i64;"] + [f"  let %y{k} = %y{k - 1} * %x;" for k in range(1, 30)]
-        calls = f"@f{i - 1}(%y29) + @f{i - 2}(%x)" if i >= 2 else "%y29"
-        if i >= 2:  # only one of the two runs
-            calls = f"if (%x < 0i64) {{ @f{i - 2}(%x) }} else {{ @f{i - 1}(%y29) }}"
-        text.append(f"def @f{i}(%x: int64) -> int64 {{\n" + "\n".join(body) + f"\n  {calls}\n}}")
-    text.append(f"def @main(%x: int64) -> int64 {{ @f{count - 1}(%x) }}")
+        # Only one of the two runs.
+        result = f"if (%x < 0i64) {{ @f{i - 2}(%x) }} else {{ @f{i - 1}(%y29) }}" if i >= 2 else "%y29"
+        text.append(define(f"@f{i}(%x: int64) -> int64", body, result))
+    text.append(f"def @main(%x: int64) -> int64 {{ @f{count - 1}(%x) }}\n")
     value, i = 3, count - 1
     while True:
         y = wrap(value + 1)
@@ -175,7 +181,7 @@ def shared_functions(n):
         if i < 2:
             break
         i, value = (i - 2, value) if value < 0 else (i - 1, y)
-    return Program("\n".join(text) + "\n", ["i64=3"], [f"i64={y}"])
+    return Program("".join(text), ["i64=3"], [f"i64={y}"])
 
 
 @shape
@@ -189,12 +195,8 @@ def nested_ifs(n):
 @shape
 def nested_conditions(n):
     """Branches inside branches whose values are used: no tails."""
-    lines = []
-    for i in range(n):
-        lines.append(f"let %y{i} = if (%x < {i}i64) {{ %x }} else {{")
-    close = []
-    for i in reversed(range(n)):
-        close.append(f"}}; %y{i} + 1i64")
+    lines = [f"let %y{i} = if (%x < {i}i64) {{ %x }} else {{" for i in range(n)]
+    close = [f"}}; %y{i} + 1i64" for i in reversed(range(n))]
     text = "def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + "\n%x\n" + "\n".join(close) + "\n}\n"
     depth = min(n, n // 2 + 2)
     return Program(text, [f"i64={n // 2}"], [f"i64={n // 2 + depth}"])
@@ -220,16 +222,9 @@ def nested_matches(n):
 
 @shape
 def nested_functions(n):
-    """Local functions inside local functions, each capturing from all around it."""
+    """Local functions inside local functions, the innermost capturing from around all of them."""
     lines = [f"let %f{i} = fn (%x{i}: int64) -> int64 {{" for i in range(n)]
-    close = []
-    for i in reversed(range(n)):
-        close.append(f"%x{i} + %a }}; %f{i}(%x{i - 1} + {i}i64)" if i > 0 else "%x0 + %a }; %f0(%a)")
-    # The value of fi(x) is what its last expression says: calls of f(i+1), then x + a is not reached.
-    close = []
-    for i in reversed(range(n)):
-        inner = f"%x{i} + %a" if i == n - 1 else f"%f{i + 1}(%x{i} + 1i64)"
-        close.append(f"{inner} }};")
+    close = [f"%x{n - 1} + %a }};"] + [f"%f{i + 1}(%x{i} + 1i64) }};" for i in reversed(range(n - 1))]
     text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + "\n" + "\n".join(close) + "\n%f0(%a)\n}\n"
     return Program(text, ["i64=3"], [f"i64={3 + (n - 1) + 3}"])
 
@@ -243,7 +238,7 @@ def ifs(n):
         lines.append(f"  let %x{i} = if ({last} < {i}i64) {{ {last} * 3i64 }} else {{ {last} - 1i64 }};")
         last = f"%x{i}"
         value = wrap(value * 3) if value < i else wrap(value - 1)
-    text = "def @main(%x: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    text = define("@main(%x: int64) -> int64", lines, last)
     return Program(text, ["i64=5"], [f"i64={value}"])
 
 
@@ -255,8 +250,8 @@ def matches(n):
         before = f"%o{i - 1}" if i > 0 else "%o"
         lines.append(f"  let %o{i} = match ({before}) {{ None => Some({i}i64), Some(%v{i}) => if (%v{i} > 0i64) "
                      f"{{ Some(%v{i} - 3i64) }} else {{ None }} }};")
-    text = ("type O { None, Some(int64) }\ndef @main(%o: O) -> int64 {\n" + "\n".join(lines) +
-            f"\n  match (%o{n - 1}) {{ None => -1i64, Some(%v) => %v }}\n}}\n")
+    text = ("type O { None, Some(int64) }\n" +
+            define("@main(%o: O) -> int64", lines, f"match (%o{n - 1}) {{ None => -1i64, Some(%v) => %v }}"))
     value = 5
     for i in range(n):
         value = i if value is None else value - 3 if value > 0 else None
@@ -318,7 +313,7 @@ def parameters(n):
     """Many parameters, each with a symbol of its own."""
     params = ", ".join(f"%p{i}: Tensor[(d{i},), int64]" for i in range(n))
     lines = ["  let %s0 = sum(%p0);"] + [f"  let %s{i} = %s{i - 1} + sum(%p{i});" for i in range(1, n)]
-    text = f"def @main({params}) {{\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    text = define(f"@main({params})", lines, f"%s{n - 1}")
     return Program(text, [f"{1 + i % 3}xi64={' '.join('2' for _ in range(1 + i % 3))}" for i in range(n)],
                    [f"i64={sum(2 * (1 + i % 3) for i in range(n))}"])
 
@@ -331,7 +326,7 @@ def tuples(n):
     lines.append("  let %u = if (%a < 0i64) { %t } else { (" + ", ".join(f"%t.{n - 1 - i}" for i in range(n)) + ",) };")
     lines.append("  let %s0 = %u.0;")
     lines += [f"  let %s{i} = %s{i - 1} - %u.{i};" for i in range(1, n)]
-    text = "def @main(%a: int64) {\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n"
+    text = define("@main(%a: int64)", lines, f"%s{n - 1}")
     values = [4 + i for i in reversed(range(n))]
     return Program(text, ["i64=4"], [f"i64={values[0] - sum(values[1:])}"])
 
@@ -340,10 +335,11 @@ def tuples(n):
 def tuple_results(n):
     """A function with a large tuple as its result."""
     elements = ", ".join(f"%x + {i}i64" for i in range(n))
-    lines = ["  let %s0 = %t.0;"] + [f"  let %s{i} = %s{i - 1} - %t.{i};" for i in range(1, n)]
+    lines = ["  let %t = @pick(%c, %a);", "  let %s0 = %t.0;"]
+    lines += [f"  let %s{i} = %s{i - 1} - %t.{i};" for i in range(1, n)]
     text = (f"def @make(%x: int64) {{\n  ({elements},)\n}}\n"
-            f"def @pick(%c: bool, %x: int64) {{ if (%c) {{ @make(%x) }} else {{ @make(%x + 1i64) }} }}\n"
-            "def @main(%c: bool, %a: int64) {\n  let %t = @pick(%c, %a);\n" + "\n".join(lines) + f"\n  %s{n - 1}\n}}\n")
+            f"def @pick(%c: bool, %x: int64) {{ if (%c) {{ @make(%x) }} else {{ @make(%x + 1i64) }} }}\n" +
+            define("@main(%c: bool, %a: int64)", lines, f"%s{n - 1}"))
     values = [4 + i for i in range(n)]
     return Program(text, ["bool=true", "i64=4"], [f"i64={values[0] - sum(values[1:])}"])
 
@@ -358,7 +354,7 @@ def closures(n):
         lines.append(f"  let %y{i} = %f{i}({last}) + %f{i}(%a);")
         value = wrap(wrap(value * 3 + value) + wrap(9 + value))
         last = f"%y{i}"
-    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    text = define("@main(%a: int64) -> int64", lines, last)
     return Program(text, ["i64=3"], [f"i64={value}"])
 
 
@@ -371,8 +367,8 @@ def closure_values(n):
         lines.append(f"  let %f{i} = fn (%x: int64) -> int64 {{ %x * 3i64 + %y{i} }};")
         lines.append(f"  let %l{i + 1} = Cons(%f{i}, %l{i});")
     text = ("type L { Nil, Cons(fn(int64) -> int64, L) }\n"
-            "def @run(%l: L, %x: int64) -> int64 { match (%l) { Nil => %x, Cons(%f, %r) => @run(%r, %f(%x)) } }\n"
-            "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  @run(%l{n}, %a)\n}}\n")
+            "def @run(%l: L, %x: int64) -> int64 { match (%l) { Nil => %x, Cons(%f, %r) => @run(%r, %f(%x)) } }\n" +
+            define("@main(%a: int64) -> int64", lines, f"@run(%l{n}, %a)"))
     value = 3
     for i in reversed(range(n)):
         value = wrap(value * 3 + 3 + i)
@@ -386,8 +382,8 @@ def closure_chain(n):
     lines += [f"  let %f{i} = fn (%x: int64) -> int64 {{ %f{i - 1}(%x) + {i}i64 }};" for i in range(1, n)]
     text = ("type B { Box(fn(int64) -> int64) }\n"
             "def @open(%b: B, %n: int64) -> int64 { match (%b) { Box(%f) => if (%n > 0i64) { @open(%b, %n - 1i64) } "
-            "else { %f(%n) } } }\n"
-            "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  @open(Box(%f{n - 1}), %a)\n}}\n")
+            "else { %f(%n) } } }\n" +
+            define("@main(%a: int64) -> int64", lines, f"@open(Box(%f{n - 1}), %a)"))
     return Program(text, ["i64=3"], [f"i64={3 + n * (n - 1) // 2}"])
 
 
@@ -405,7 +401,7 @@ def local_loops(n):
             x = wrap(x * 3 + value)
         value = x
         last = f"%y{i}"
-    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}\n"
+    text = define("@main(%a: int64) -> int64", lines, last)
     return Program(text, ["i64=3"], [f"i64={value}"])
 
 
@@ -415,7 +411,7 @@ def deep_tuples(n):
     lines = ["  let %t0 = (%a, %a);"] + [f"  let %t{i} = (%t{i - 1}, %a);" for i in range(1, n)]
     lines.append(f"  let %u{n - 1} = if (%a < 0i64) {{ %t{n - 1} }} else {{ %t{n - 1} }};")
     lines += [f"  let %u{i - 1} = %u{i}.0;" for i in reversed(range(1, n))]
-    text = "def @main(%a: int64) {\n" + "\n".join(lines) + "\n  %u0.0 + %u0.1\n}\n"
+    text = define("@main(%a: int64)", lines, "%u0.0 + %u0.1")
     return Program(text, ["i64=4"], ["i64=8"])
 
 
@@ -423,8 +419,8 @@ def deep_tuples(n):
 def deep_options(n):
     """Data of data of data: a type argument as deep as the program is long."""
     lines = ["  let %o0 = Some(%a);"] + [f"  let %o{i} = Some(%o{i - 1});" for i in range(1, n)]
-    text = ("type O[A] { None, Some(A) }\ndef @main(%a: int64) -> bool {\n" + "\n".join(lines) +
-            f"\n  match (%o{n - 1}) {{ None => False, Some(_) => True }}\n}}\n")
+    text = ("type O[A] { None, Some(A) }\n" +
+            define("@main(%a: int64) -> bool", lines, f"match (%o{n - 1}) {{ None => False, Some(_) => True }}"))
     return Program(text, ["i64=4"], ["bool=true"])
 
 
@@ -433,40 +429,40 @@ def long_list(n):
     """A list that is written out."""
     lines = ["  let %l0 = Nil;"] + [f"  let %l{i} = Cons(%a + {i}i64, %l{i - 1});" for i in range(1, n + 1)]
     text = ("type L { Nil, Cons(int64, L) }\n"
-            "def @sum(%l: L, %x: int64) -> int64 { match (%l) { Nil => %x, Cons(%y, %r) => @sum(%r, %x + %y) } }\n"
-            "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  @sum(%l{n}, 0i64)\n}}\n")
+            "def @sum(%l: L, %x: int64) -> int64 { match (%l) { Nil => %x, Cons(%y, %r) => @sum(%r, %x + %y) } }\n" +
+            define("@main(%a: int64) -> int64", lines, f"@sum(%l{n}, 0i64)"))
     return Program(text, ["i64=3"], [f"i64={3 * n + n * (n + 1) // 2}"])
+
+
+def constant_products(n, first):
+    """Lines that multiply `first`, which is 3, by constants, and the value of %xN."""
+    lines = [f"  let %x0 = {first};"]
+    value = 3
+    for i in range(1, n + 1):
+        lines.append(f"  let %x{i} = %x{i - 1} * {1000 + i}i64;")
+        value = wrap(value * (1000 + i))
+    return lines, value
 
 
 @shape
 def constants(n):
     """Many constants with values of their own."""
-    lines = ["  let %x0 = %a;"]
-    value = 3
-    for i in range(1, n + 1):
-        lines.append(f"  let %x{i} = %x{i - 1} * {1000 + i}i64;")
-        value = wrap(value * (1000 + i))
-    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %x{n}\n}}\n"
-    return Program(text, ["i64=3"], [f"i64={value}"])
+    lines, value = constant_products(n, "%a")
+    return Program(define("@main(%a: int64) -> int64", lines, f"%x{n}"), ["i64=3"], [f"i64={value}"])
 
 
 @shape
 def folded(n):
     """Constants only: all of it is computed while compiling."""
-    lines = ["  let %x0 = 3i64;"]
-    value = 3
-    for i in range(1, n + 1):
-        lines.append(f"  let %x{i} = %x{i - 1} * {1000 + i}i64;")
-        value = wrap(value * (1000 + i))
-    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %x{n} + %a\n}}\n"
-    return Program(text, ["i64=3"], [f"i64={wrap(value + 3)}"])
+    lines, value = constant_products(n, "3i64")
+    return Program(define("@main(%a: int64) -> int64", lines, f"%x{n} + %a"), ["i64=3"], [f"i64={wrap(value + 3)}"])
 
 
 @shape
 def aliases(n):
     """Names for names."""
     lines = ["  let %x0 = %a;"] + [f"  let %x{i} = %x{i - 1};" for i in range(1, n)]
-    text = "def @main(%a: Tensor[(?,), int64]) {\n" + "\n".join(lines) + f"\n  %x{n - 1} + %a\n}}\n"
+    text = define("@main(%a: Tensor[(?,), int64])", lines, f"%x{n - 1} + %a")
     return Program(text, ["2xi64=1 2"], ["2xi64=2 4"])
 
 
@@ -480,7 +476,7 @@ def repeats(n):
     value = 7
     for i in range(1, n // 2):
         value = wrap(value * 7)
-    text = "def @main(%a: int64, %b: int64) -> int64 {\n" + "\n".join(lines) + f"\n  %s{n // 2 - 1}\n}}\n"
+    text = define("@main(%a: int64, %b: int64) -> int64", lines, f"%s{n // 2 - 1}")
     return Program(text, ["i64=3", "i64=4"], [f"i64={value}"])
 
 
@@ -488,7 +484,7 @@ def repeats(n):
 def dead(n):
     """Values that nobody needs."""
     lines = ["  let %x0 = %a;"] + [f"  let %x{i} = %x{i - 1} * %a;" for i in range(1, n)]
-    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + "\n  %a\n}\n"
+    text = define("@main(%a: int64) -> int64", lines, "%a")
     return Program(text, ["i64=3"], ["i64=3"])
 
 
@@ -501,7 +497,7 @@ def cells(n):
         lines.append(f"  let %x{i} = ref_read(%r);")
         lines.append(f"  ref_write(%r, %x{i} * 3i64 + {i}i64);")
         value = wrap(value * 3 + i)
-    text = "def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + "\n  ref_read(%r)\n}\n"
+    text = define("@main(%a: int64) -> int64", lines, "ref_read(%r)")
     return Program(text, ["i64=3"], [f"i64={value}"])
 
 
@@ -516,16 +512,15 @@ def instances(n):
     for i in range(n):
         lines.append(f"  let %x{i} = @second(P(U{i}({last}), {last} + {i}i64));")
         last, value = f"%x{i}", wrap(value + i)
-    text.append("def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}")
-    return Program("\n".join(text) + "\n", ["i64=3"], [f"i64={value}"])
+    text.append(define("@main(%a: int64) -> int64", lines, last))
+    return Program("\n".join(text), ["i64=3"], [f"i64={value}"])
 
 
 @shape
 def products(n):
     """Matrix products, which are not fused with each other."""
     lines = ["  let %x0 = nn.dense(%x, %w);"] + [f"  let %x{i} = nn.dense(%x{i - 1}, %w);" for i in range(1, n)]
-    text = ("def @main(%x: Tensor[(n, 2), float32], %w: Tensor[(2, 2), float32]) {\n" + "\n".join(lines) +
-            f"\n  %x{n - 1}\n}}\n")
+    text = define("@main(%x: Tensor[(n, 2), float32], %w: Tensor[(2, 2), float32])", lines, f"%x{n - 1}")
     return Program(text, ["1x2xf32=3 4", "2x2xf32=1 0 0 1"], ["1x2xf32=3 4"])
 
 
@@ -539,8 +534,8 @@ def continuations(n):
         lines.append(f"  let %y{i} = @run(fn (%x: int64) -> int64 {{ %x * 3i64 - {last} }}, {last});")
         value = value if value < 0 else wrap(wrap((value + 1) * 3) - value)
         last = f"%y{i}"
-    text.append("def @main(%a: int64) -> int64 {\n" + "\n".join(lines) + f"\n  {last}\n}}")
-    return Program("\n".join(text) + "\n", ["i64=3"], [f"i64={value}"])
+    text.append(define("@main(%a: int64) -> int64", lines, last))
+    return Program("\n".join(text), ["i64=3"], [f"i64={value}"])
 
 
 if __name__ == "__main__":
