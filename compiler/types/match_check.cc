@@ -35,6 +35,7 @@ class MatchChecker {
  public:
   MatchChecker(const ir::Module& module, const ir::Function& function, const ir::Match& match)
       : module_(module), function_(function), isUsed_(match.clauses.size(), false) {
+    if (match.clauses.empty() && hasNoValues(match.scrutinee)) return;
     Case all;
     all.columns = 1;
     for (size_t i = 0; i < match.clauses.size(); ++i) all.rows.push_back({i, {match.clauses[i].pattern}});
@@ -71,6 +72,13 @@ class MatchChecker {
     size_t columns = 0;
     std::vector<Choice> choices;
   };
+
+  /// Of a data type without constructors.
+  bool hasNoValues(const ir::Atom& atom) const {
+    if (!atom.isVar()) return false;
+    const ir::TypeRef type = function_.var(atom.var()).type;
+    return type->isAdt() && module_.typeDef(type->definition()).constructors.empty();
+  }
 
   const ir::Pattern* patternOf(const Row& row) const {
     if (!row.patterns.back()) return nullptr;

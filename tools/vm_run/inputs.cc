@@ -1,7 +1,5 @@
 #include "tools/vm_run/inputs.h"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -126,18 +124,6 @@ void checkDims(const baton_function* function, const std::map<std::string, int64
 
 }  // namespace
 
-NamedText splitName(const std::string& argument) {
-  const size_t equals = argument.find('=');
-  if (equals == std::string::npos) return {"", argument};
-  std::string left = argument.substr(0, equals);
-  if (!left.empty() && left[0] == '%') left.erase(0, 1);
-  const bool isName = !left.empty() && !std::isdigit(static_cast<unsigned char>(left[0])) &&
-                      std::all_of(left.begin(), left.end(),
-                                  [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
-  if (!isName || parseTensorType(left)) return {"", argument};
-  return {left, argument.substr(equals + 1)};
-}
-
 Result<Value> makeTensor(baton_instance* instance, const Array& array) {
   baton_value* value = nullptr;
   BATON_TRY(
@@ -191,25 +177,26 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
 
   size_t next = 0;
   for (const std::string& argument : options.inputs) {
-    const NamedText named = splitName(argument);
+    const NamePrefix prefix = namePrefix(argument);
+    const std::string name(prefix.name);
     size_t index;
-    if (named.name.empty()) {
+    if (name.empty()) {
       while (next < count && values[next]) ++next;
       index = next;
       if (index >= count)
         throw UsageError(fmt::format("--input {}: found more values than the {} parameters; {}", argument,
                                      count, signatureHint(function)));
     } else {
-      index = baton_function_find_parameter(function, named.name.c_str());
+      index = baton_function_find_parameter(function, name.c_str());
       if (index == SIZE_MAX)
         throw UsageError(
-            fmt::format("--input {}: no parameter %{}; {}", argument, named.name, signatureHint(function)));
+            fmt::format("--input {}: no parameter %{}; {}", argument, name, signatureHint(function)));
       if (values[index])
-        throw UsageError(fmt::format("--input {}: parameter %{} is given twice", argument, named.name));
+        throw UsageError(fmt::format("--input {}: parameter %{} is given twice", argument, name));
     }
     const std::string what = fmt::format("input %{}", nameOf(index));
-    Result<Value> value =
-        parseValue(instance, baton_function_parameter_type(function, index), named.text, what);
+    Result<Value> value = parseValue(instance, baton_function_parameter_type(function, index),
+                                     argument.substr(prefix.valueBegin), what);
     if (!value) return std::move(value).assume_error().withContext(what);
     values[index] = std::move(value).assume_value();
   }

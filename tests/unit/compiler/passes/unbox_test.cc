@@ -93,5 +93,70 @@ def @main(%x: Tensor[(m, 2), float32]) { @f((%x, zeros(shape=[m], dtype="float32
   CHECK(program.function("f").params.size() == 3);
 }
 
+TEST_CASE("data that a branch makes and a match takes apart", "[case-of-case]") {
+  const Program program = checkSame(R"(
+type Option { Some(int32), None }
+def @main(%n: int32) {
+  let %o = if (%n > 1) { Some(%n) } else { if (%n == 0) { None } else { Some(7) } };
+  let %r = match (%o) { Some(%a) => %a * 2, None => 1 };
+  %r + %n
+})",
+                                    {"flatten-matches", "case-of-case", "propagate", "dead-code"}, kNumbers);
+  CHECK(count<ir::Match>(program.function("main")) == 0);
+  CHECK(count<ir::Construct>(program.function("main")) == 0);
+  // What comes after the match is there once.
+  CHECK(occurrences(program.text("main"), "multiply(") == 1);
+  CHECK(occurrences(program.text("main"), "add(") == 1);
+}
+
+TEST_CASE("a way whose constructor is not known looks at it", "[case-of-case]") {
+  const Program program = checkSame(R"(
+type Option { Some(int32), None }
+def @make(%n: int32) -> Option { if (%n == 1) { None } else { @make(1) } }
+def @main(%n: int32) {
+  let %o = if (%n > 1) { Some(%n) } else { @make(%n) };
+  match (%o) { Some(%a) => %a * 2, None => 1 }
+})",
+                                    {"flatten-matches", "case-of-case", "propagate", "dead-code"}, kNumbers);
+  CHECK(count<ir::Match>(program.function("main")) == 1);
+  CHECK(count<ir::Construct>(program.function("main")) == 0);
+}
+
+TEST_CASE("a tuple that goes round in a loop and is taken apart after it", "[case-of-case]") {
+  const Program program =
+      checkSame(R"(
+def @main(%n: int32) {
+  let %loop = fn (%i: int32, %s: (int32, int32)) -> (int32, int32) {
+    if (%i < %n) { %loop(%i + 1, (%s.0 + %i, %s.1 * 3)) } else { %s }
+  };
+  let %r = %loop(0, (0, 1));
+  %r.0 + %r.1
+})",
+                {"contify", "repeat(case-of-case, unbox, propagate, dead-code)"}, kNumbers);
+  CHECK(count<ir::MakeTuple>(program.function("main")) == 0);
+  CHECK(count<ir::Project>(program.function("main")) == 0);
+}
+
+TEST_CASE("branches that stay as they are", "[case-of-case]") {
+  for (const char* rest : {
+           // As a whole, too; by no way; with something in between that may fail, or writes.
+           "let %o = if (%c) { Some(%n) } else { None }; (%o, match (%o) { Some(%a) => %a, None => 0 })",
+           "let %o = if (%c) { @make(%n) } else { @make(3) }; match (%o) { Some(%a) => %a, None => 0 }",
+           "let %o = if (%c) { Some(%n) } else { None }; let %q = 10 / %n; match (%o) { Some(%a) => %a + %q, "
+           "None => %q }",
+           "let %o = if (%c) { Some(%n) } else { None }; ref_write(%r, 3); match (%o) { Some(%a) => %a, None "
+           "=> ref_read(%r) }",
+       }) {
+    const Program program = checkSame(std::string(R"(
+type Option { Some(int32), None }
+def @make(%n: int32) -> Option { if (%n == 1) { None } else { @make(1) } }
+def @main(%n: int32) { let %r = ref(%n); let %c = %n > 1; )") +
+                                          rest + " }",
+                                      {"flatten-matches", "case-of-case"}, kNumbers);
+    INFO(rest);
+    CHECK(count<ir::CallJoin>(program.function("main")) == 0);
+  }
+}
+
 }  // namespace
 }  // namespace baton::passes
