@@ -186,14 +186,14 @@ struct OpDef {
   StructureFunction structure = nullptr;
   DimsFunction dims = nullptr;
   ValuesFunction values = nullptr;  ///< may be null: never known
-  // One of five, and one of two:
+  // One of four, or `legal`, and one of two:
   ScalarFunction scalar = nullptr;
   ElementFunction element = nullptr;
   NestFunction nest = nullptr;
   ExpandFunction expand = nullptr;
-  ExpandFunction legal = nullptr;  ///< never lowered: the pass legalize writes other operators
   ScalarReferenceFunction scalarReference = nullptr;
   ReferenceFunction reference = nullptr;
+  ExpandFunction legal = nullptr;  ///< of one that is never lowered: legalize writes other operators
 };
 
 /// A message with `{i}` replaced by the i-th value.

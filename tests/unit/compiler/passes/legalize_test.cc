@@ -35,7 +35,7 @@ TEST_CASE("every operator that is made of others has their bits", "[legalize]") 
   for (const OpDef* op : ops::test::legalisedOperators()) {
     uint64_t count = 0;
     for (uint64_t round = some.first; round < some.first + some.count; ++round) {
-      const ops::test::Case c = makeCase(*op, round);
+      const ops::test::Case c = ops::test::makeCase(*op, round);
       ops::test::PreparedCase prepared;
       prepare(prepared, *op, c, round % 2 == 1);
       INFO(describe(*op, c));
