@@ -320,7 +320,7 @@ constinit const PassInfo kFusePass{
 
 The bits are those of the operators one by one.)",
     .level = 2,
-    .requires_ = Property::FlatMatches | Property::Joins | Property::Lifted,
+    .requires_ = Property::Legal | Property::FlatMatches | Property::Joins | Property::Lifted,
     .establishes = Property::Fused,
     .options = kFuseOptions,
     .run = fuse,

@@ -552,6 +552,31 @@ def creation():
     p.write()
 
 
+def annotations():
+    p = Program("operators_annotation", "Operators whose result is their operand.")
+    names = ["on_device", "device_copy", "annotation.checkpoint", "annotation.stop_fusion"]
+    for dtype in ["bool"] + INTEGERS + FLOATS:
+        for shape in ((2, 3), (0, 2), ()):
+            x = tame(dtype, *shape)
+            p.case(f"{dtype}_{len(shape)}", [(f"{name}(%x)", x) for name in names], {"x": x},
+                   dims={"x": "n, m"} if shape else {})
+    p.write()
+
+
+def flattened():
+    p = Program("operators_flatten", "nn.batch_flatten.")
+    for dtype in ("float32", "int8", "bool"):
+        for shape, dims in (((2, 3), "n, m"), ((2, 3, 4), "n, m, k"), ((2, 3, 4), None), ((3,), "n"),
+                            ((1, 2, 1, 3), "n, 2, m, 3"), ((0, 3, 2), "n, m, k"), ((2, 0, 3), "n, m, k"),
+                            ((0, 0), None)):
+            x = tame(dtype, *shape)
+            columns = int(np.prod(shape[1:]))
+            name = f"{dtype}_{len(shape)}" if dims else f"{dtype}_{'x'.join(map(str, shape))}"
+            p.case(name, [("nn.batch_flatten(%x)", like(x, x.a.reshape(shape[0], columns)))], {"x": x},
+                   dims={"x": dims or x.known()})
+    p.write()
+
+
 if __name__ == "__main__":
     unary()
     binary()
@@ -561,3 +586,5 @@ if __name__ == "__main__":
     moving()
     indexing()
     creation()
+    annotations()
+    flattened()
