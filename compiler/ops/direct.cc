@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/ir/type_walk.h"
 #include "compiler/ops/call_contexts.h"
 #include "compiler/ops/slice.h"
 
@@ -41,6 +42,14 @@ bool hasKnownElements(ir::Module& module, const ir::Function& function, const ir
                      [&](const DimExpr& dim) { return !dim.isTooLarge() && occursIn(dim, known); });
 }
 
+bool hasTooLargeExtent(ir::TypeRef type) {
+  bool found = false;
+  ir::forEachOwnTensor(type, [&](ir::TypeRef tensor) {
+    for (const DimExpr& dim : tensor->dims()) found = found || dim.isTooLarge();
+  });
+  return found;
+}
+
 std::optional<DimExpr> firstRowOfSlice(ir::Module& module, const ir::Function& function,
                                        const ir::Binding& binding) {
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
@@ -69,9 +78,11 @@ DirectCall directCall(ir::Module& module, const ir::Function& function, const ir
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
   const std::string_view name = call.op->name;
   const ir::TypeRef result = function.var(binding.var).type;
-  if (!result->isTensor()) return {};
   std::vector<ir::TypeRef> types;
   for (const ir::Atom& arg : call.args) types.push_back(module.typeOf(function, arg));
+  if (hasTooLargeExtent(result) || std::any_of(types.begin(), types.end(), hasTooLargeExtent))
+    return {DirectForm::Unreached, {}};
+  if (!result->isTensor()) return {};
   const bool allScalars =
       std::all_of(types.begin(), types.end(), [](ir::TypeRef type) { return type->isScalar(); });
 

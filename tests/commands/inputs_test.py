@@ -162,6 +162,16 @@ def @main(%xs: List[int32]) -> int32 {
         result = self.call(FAILURE, "divide", "i32=0", stderr=("vm-run: program error: ", "division by zero", "@divide", "m.relay:12"))
         self.assertEqual(result.stdout, "")
 
+    def test_random_extents_follow_from_names(self):
+        found = self.call(OK, "double", options=("--random=7", "--dim", "n=2")).stdout
+        self.assertTrue(found.startswith("6xf32="), found)
+        # Values that are given tell names, too.
+        found = self.call(OK, "double", "3xf32=1 2 3", options=("--random=7",)).stdout
+        self.assertTrue(found.startswith("9xf32=1 2 3 "), found)
+        self.call(USAGE, "double", "y=4xf32=1 2 3 4", options=("--random",), stderr="give it with --dim n=N")
+        self.call(FAILURE, "double", options=("--random", "--dim", "n=2", "--dim", "2*n=5"), stderr="2*n")
+        self.call(USAGE, "double", "0xf32=", options=("--random", "--dim", "n=4611686018427387904"), stderr="2*n")
+
     def test_random_is_repeatable(self):
         options = ("--random=7", "--dim", "n=2", "--dim", "m=2")
         first = self.call(OK, "main", options=options).stdout
