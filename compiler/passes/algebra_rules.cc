@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "compiler/passes/dims.h"
+
 namespace baton::passes {
 
 using ir::Atom;

@@ -97,7 +97,7 @@ std::string documentPasses() {
     const Property lost = without(Property::All, pass->preserves);
     if (!describe(lost).empty()) text += fmt::format("; does not preserve {}", describe(lost));
     text += fmt::format(".\n\n{}\n", pass->documentation);
-    if (!pass->options.empty()) text += "\n" + table(pass->options);
+    if (!pass->options.empty()) text.append("\n").append(table(pass->options));
   }
   return text;
 }

@@ -465,7 +465,7 @@ std::string describe(const OpDef& op, const Case& c) {
     if (const auto* number = std::get_if<int64_t>(&value)) attrs += "=" + std::to_string(*number);
     if (const auto* flag = std::get_if<bool>(&value)) attrs += *flag ? "=True" : "=False";
     if (const auto* list = std::get_if<Ints>(&value))
-      for (const int64_t number : *list) attrs += " " + std::to_string(number);
+      for (const int64_t number : *list) attrs.append(" ").append(std::to_string(number));
   }
   for (const Tensor& input : c.inputs) {
     attrs += "\n" + std::string(dtypeName(input.dtype)) + "(";
