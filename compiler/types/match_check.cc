@@ -35,7 +35,6 @@ class MatchChecker {
  public:
   MatchChecker(const ir::Module& module, const ir::Function& function, const ir::Match& match)
       : module_(module), function_(function), isUsed_(match.clauses.size(), false) {
-    if (match.clauses.empty() && hasNoValues(match.scrutinee)) return;
     Case all;
     all.columns = 1;
     for (size_t i = 0; i < match.clauses.size(); ++i) all.rows.push_back({i, {match.clauses[i].pattern}});
@@ -72,13 +71,6 @@ class MatchChecker {
     size_t columns = 0;
     std::vector<Choice> choices;
   };
-
-  /// Of a data type without constructors.
-  bool hasNoValues(const ir::Atom& atom) const {
-    if (!atom.isVar()) return false;
-    const ir::TypeRef type = function_.var(atom.var()).type;
-    return type->isAdt() && module_.typeDef(type->definition()).constructors.empty();
-  }
 
   const ir::Pattern* patternOf(const Row& row) const {
     if (!row.patterns.back()) return nullptr;
@@ -230,13 +222,15 @@ class MatchChecker {
 
 }  // namespace
 
-void checkMatches(const ir::Module& module, frontend::Diagnostics& diagnostics) {
-  for (const ir::Function& function : module.functions) {
+void checkMatches(const ir::Module& module, Structure& structure, frontend::Diagnostics& diagnostics) {
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const ir::Function& function = module.functions[i];
     if (function.body == ir::kNoBlock) continue;
     for (ir::BlockId block : ir::blocksInOrder(function, function.body)) {
       for (const ir::Binding& binding : function.block(block).bindings) {
         const ir::Match* match = std::get_if<ir::Match>(&binding.rhs);
         if (match == nullptr) continue;
+        if (match->clauses.empty() && structure.hasNoValues(ir::GlobalId(i), match->scrutinee)) continue;
         MatchChecker checker(module, function, *match);
         if (checker.isTooComplex()) {
           diagnostics.error(binding.location, "match has too many cases to be checked");
@@ -249,9 +243,9 @@ void checkMatches(const ir::Module& module, frontend::Diagnostics& diagnostics) 
             missing += fmt::format(" and {} more", checker.missingCount() - shown.size());
           diagnostics.error(binding.location, "match does not cover every case: missing " + missing);
         }
-        for (size_t i = 0; i < match->clauses.size(); ++i)
-          if (!checker.isUsed(i))
-            diagnostics.warning(function.pattern(match->clauses[i].pattern).location,
+        for (size_t k = 0; k < match->clauses.size(); ++k)
+          if (!checker.isUsed(k))
+            diagnostics.warning(function.pattern(match->clauses[k].pattern).location,
                                 "clause is never reached: earlier ones cover it");
       }
     }

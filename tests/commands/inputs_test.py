@@ -159,7 +159,7 @@ def @main(%xs: List[int32]) -> int32 {
         self.assertIn("[FAILED] output_1: ", result.stdout)
 
     def test_program_errors(self):
-        result = self.call(FAILURE, "divide", "i32=0", stderr=("vm-run: program error: ", "division by zero", "@divide", "m.relay:12"))
+        result = self.call(FAILURE, "divide", "i32=0", stderr=("vm-run: program error: ", "division by zero", "@divide", "m.relay:13"))
         self.assertEqual(result.stdout, "")
 
     def test_random_extents_follow_from_names(self):

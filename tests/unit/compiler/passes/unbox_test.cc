@@ -123,8 +123,8 @@ def @main(%n: int32) {
 }
 
 TEST_CASE("a tuple that goes round in a loop and is taken apart after it", "[case-of-case]") {
-  const Program program =
-      checkSame(R"(
+  const Program program = checkSame(
+      R"(
 def @main(%n: int32) {
   let %loop = fn (%i: int32, %s: (int32, int32)) -> (int32, int32) {
     if (%i < %n) { %loop(%i + 1, (%s.0 + %i, %s.1 * 3)) } else { %s }
@@ -132,7 +132,7 @@ def @main(%n: int32) {
   let %r = %loop(0, (0, 1));
   %r.0 + %r.1
 })",
-                {"contify", "repeat(case-of-case, unbox, propagate, dead-code)"}, kNumbers);
+      {"flatten-matches, contify, repeat(case-of-case, unbox, propagate, dead-code)"}, kNumbers);
   CHECK(count<ir::MakeTuple>(program.function("main")) == 0);
   CHECK(count<ir::Project>(program.function("main")) == 0);
 }
