@@ -132,7 +132,9 @@ def @main(%n: int32) {
   let %r = %loop(0, (0, 1));
   %r.0 + %r.1
 })",
-      {"flatten-matches, contify, repeat(case-of-case, unbox, propagate, dead-code)"}, kNumbers);
+      {"flatten-matches", "contify", "case-of-case", "unbox", "propagate", "dead-code", "unbox", "propagate",
+       "dead-code"},
+      kNumbers);
   CHECK(count<ir::MakeTuple>(program.function("main")) == 0);
   CHECK(count<ir::Project>(program.function("main")) == 0);
 }
