@@ -29,7 +29,7 @@ std::string identifier(const std::string& name) {
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
     out += isFine ? c : '_';
   }
-  if (out.empty() || (out[0] >= '0' && out[0] <= '9') || out[0] == '.') out.insert(0, "_");
+  if (out.empty() || (out[0] >= '0' && out[0] <= '9') || out[0] == '.') return fmt::format("_{}", out);
   return out;
 }
 

@@ -197,7 +197,7 @@ std::string print(const Pipeline& pipeline) {
     if (step.pass == nullptr) {
       text += kRepeat;
       if (step.maxRounds != kDefaultRounds) text += fmt::format("{{{}={}}}", kRounds, step.maxRounds);
-      text += "(" + print(step.body) + ")";  // the nesting has a limit
+      text += fmt::format("({})", print(step.body));  // the nesting has a limit
       continue;
     }
     text += step.pass->name;
@@ -206,7 +206,7 @@ std::string print(const Pipeline& pipeline) {
       if (step.options[i] != step.pass->options[i].defaultValue)
         options +=
             fmt::format("{}{}={}", options.empty() ? "" : ",", step.pass->options[i].name, step.options[i]);
-    if (!options.empty()) text += "{" + options + "}";
+    if (!options.empty()) text += fmt::format("{{{}}}", options);
   }
   return text;
 }
