@@ -30,7 +30,7 @@ constexpr std::string_view kLevels[] = {
     "prepare, dead-functions, flatten-matches, "
     "propagate, reduce-eta, inline, propagate, dead-functions, "
     "contify, known-calls, lift-lambdas, contify-groups, make-loops, dead-functions, "
-    "propagate, inline, known-arguments, repeat(unbox, propagate, dead-code), "
+    "propagate, inline, known-arguments, repeat(case-of-case, unbox, propagate, dead-code), "
     "fold-constants, evaluate-calls, simplify-algebra, static-operands, fold-constants, dead-code, "
     "hoist-invariants, distribute-loops, eliminate-common, dead-code, pack-weights, fuse, dead-functions",
 
@@ -38,7 +38,7 @@ constexpr std::string_view kLevels[] = {
     // What is known early decides which functions are known where they are passed.
     "propagate, reduce-eta, inline, propagate, specialise-calls, dead-functions, "
     "contify, known-calls, lift-lambdas, contify-groups, make-loops, dead-functions, "
-    "propagate, inline, known-arguments, repeat(unbox, propagate, dead-code), "
+    "propagate, inline, known-arguments, repeat(case-of-case, unbox, propagate, dead-code), "
     "fold-constants, evaluate-calls, simplify-algebra, static-operands, fold-constants, dead-code, "
     "hoist-invariants, distribute-loops, eliminate-common, dead-code, pack-weights, fuse, dead-functions",
 };
