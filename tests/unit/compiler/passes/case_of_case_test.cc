@@ -5,10 +5,11 @@
 namespace baton::passes {
 namespace {
 
-const std::vector<std::vector<std::string>> kNumbers = {{"i32=0"}, {"i32=1"}, {"i32=5"}, {"i32=-3"}};
-const char* const kOption = "type O { S(int32), T(int32, int32), N }\n";
+const std::vector<std::vector<std::string>> kWholeNumbers = {{"i32=0"}, {"i32=1"}, {"i32=5"}, {"i32=-3"}};
+const char* const kOptionType = "type O { S(int32), T(int32, int32), N }\n";
 
-Program checkOpened(const std::string& text, const std::vector<std::vector<std::string>>& runs = kNumbers) {
+Program checkOpened(const std::string& text,
+                    const std::vector<std::vector<std::string>>& runs = kWholeNumbers) {
   return checkSame(text,
                    {"flatten-matches", "contify", "lift-lambdas", "make-loops", "propagate", "case-of-case",
                     "repeat(unbox, propagate, dead-code)"},
@@ -16,12 +17,13 @@ Program checkOpened(const std::string& text, const std::vector<std::vector<std::
 }
 
 /// What the pass itself makes of @main, or fails to.
-Program checkAlone(const std::string& text, const std::vector<std::vector<std::string>>& runs = kNumbers) {
+Program checkAlone(const std::string& text,
+                   const std::vector<std::vector<std::string>>& runs = kWholeNumbers) {
   return checkSame(
       text, {"flatten-matches", "contify", "lift-lambdas", "make-loops", "propagate", "case-of-case"}, runs);
 }
 
-size_t joins(const ir::Function& function) {
+size_t joinsOf(const ir::Function& function) {
   size_t result = 0;
   for (const ir::Binding* binding : bindingsOf<ir::Lambda>(function))
     result += std::get<ir::Lambda>(binding->rhs).isJoin ? 1 : 0;
@@ -71,7 +73,7 @@ def @main(%n: int32) -> int32 {
 }
 
 TEST_CASE("the match after a branch is decided where the branch makes its value", "[case-of-case]") {
-  const Program program = checkOpened(std::string(kOption) + R"(
+  const Program program = checkOpened(std::string(kOptionType) + R"(
 def @main(%n: int32) -> int32 {
   let %o = if (%n < 2) { if (%n == 1) { S(%n) } else { N } } else { T(%n, 4) };
   let %k = %n * %n;
@@ -83,7 +85,7 @@ def @main(%n: int32) -> int32 {
 }
 
 TEST_CASE("matches one after the other", "[case-of-case]") {
-  const Program program = checkOpened(std::string(kOption) + R"(
+  const Program program = checkOpened(std::string(kOptionType) + R"(
 def @main(%n: int32) -> int32 {
   let %o = if (%n < 2) { S(%n) } else { N };
   let %p = match (%o) { S(%a) => if (%a > 0) { T(%a, %n) } else { N }, _ => S(4) };
@@ -94,7 +96,7 @@ def @main(%n: int32) -> int32 {
 }
 
 TEST_CASE("data that a loop ends with", "[case-of-case]") {
-  const Program program = checkOpened(std::string(kOption) + R"(
+  const Program program = checkOpened(std::string(kOptionType) + R"(
 def @main(%n: int32) -> int32 {
   let %find = fn (%i: int32) -> O {
     if (%i >= %n) { N } else { if (%i * %i > 7) { S(%i) } else { %find(%i + 1) } }
@@ -107,18 +109,18 @@ def @main(%n: int32) -> int32 {
 
 TEST_CASE("ends that do not know their constructor share one match", "[case-of-case]") {
   const Program program =
-      checkAlone(std::string(kOption) + R"(
+      checkAlone(std::string(kOptionType) + R"(
 def @main(%o: O, %n: int32) -> int32 {
   let %p = if (%n < 2) { %o } else { if (%n == 5) { S(%n) } else { %o } };
   match (%p) { S(%a) => %a + %n, T(%a, _) => %a, N => -1 }
 })",
                  {{"S(i32=3)", "i32=0"}, {"N", "i32=5"}, {"T(i32=4, i32=2)", "i32=6"}, {"N", "i32=1"}});
   CHECK(count<ir::Match>(program.function("main")) == 1);
-  CHECK(joins(program.function("main")) == 4);  // a clause each, and the match
+  CHECK(joinsOf(program.function("main")) == 4);  // a clause each, and the match
 }
 
 TEST_CASE("a match that has no clause for what is made fails where it did", "[case-of-case]") {
-  const Program program = checkAlone(std::string(kOption) + R"(
+  const Program program = checkAlone(std::string(kOptionType) + R"(
 def @main(%n: int32) -> int32 {
   let %p = if (%n < 2) { N } else { S(%n) };
   match? (%p) { S(%a) => %a + %n, T(%a, _) => %a }
@@ -185,7 +187,7 @@ def @main(%n: int32) -> int32 {
   ref_read(%r).0 + %t.1
 })"}) {
     const Program program = checkAlone(text);
-    CHECK(joins(program.function("main")) == 0);
+    CHECK(joinsOf(program.function("main")) == 0);
   }
 }
 
@@ -198,14 +200,14 @@ def @main(%a: (int32, int32), %b: (int32, int32), %c: bool) -> int32 {
   %t.0 + %t.1
 })",
                                      runs);
-  CHECK(joins(program.function("main")) == 0);
+  CHECK(joinsOf(program.function("main")) == 0);
 }
 
 TEST_CASE("what has to come between a branch and its match keeps the data", "[case-of-case]") {
   // A write, a read, what can fail, and what may not end.
   for (const char* between :
        {"%r := %n; let %k = 1;", "let %k = ref_read(%r);", "let %k = 12 / %n;", "let %k = @count(%n);"}) {
-    const Program program = checkAlone(std::string(kOption) + R"(
+    const Program program = checkAlone(std::string(kOptionType) + R"(
 def @count(%n: int32) -> int32 { if (%n <= 0) { 0 } else { @count(%n - 2) + 1 } }
 def @main(%n: int32) -> int32 {
   let %r = ref(2);
@@ -214,19 +216,19 @@ def @main(%n: int32) -> int32 {
   let %m = match (%o) { S(%a) => %a + %k, T(%a, _) => %a, N => %k };
   %m + ref_read(%r)
 })");
-    CHECK(joins(program.function("main")) == 0);
+    CHECK(joinsOf(program.function("main")) == 0);
     CHECK(count<ir::Construct>(program.function("main")) == 2);
   }
 }
 
 TEST_CASE("data of several constructors that two matches look at stays", "[case-of-case]") {
-  const Program program = checkAlone(std::string(kOption) + R"(
+  const Program program = checkAlone(std::string(kOptionType) + R"(
 def @main(%n: int32) -> int32 {
   let %o = if (%n < 2) { S(%n) } else { N };
   let %a = match (%o) { S(%x) => %x, _ => 4 };
   match (%o) { N => %a, _ => 2 - %a }
 })");
-  CHECK(joins(program.function("main")) == 0);
+  CHECK(joinsOf(program.function("main")) == 0);
 }
 
 }  // namespace
