@@ -385,21 +385,22 @@ Result<TextValue> parseValue(std::string_view text, const FileReader& files) {
   return ValueParser(text, 0, files).parse();
 }
 
+NamePrefix namePrefix(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos) return {};
+  std::string_view left = text.substr(0, equals);
+  while (!left.empty() && isSpace(left.front())) left.remove_prefix(1);
+  while (!left.empty() && isSpace(left.back())) left.remove_suffix(1);
+  if (!left.empty() && left.front() == '%') left.remove_prefix(1);
+  if (!isName(left) || parseTensorType(left)) return {};
+  return {left, equals + 1};
+}
+
 Result<NamedValue> parseNamedValue(std::string_view text, const FileReader& files) {
   NamedValue result;
-  size_t begin = 0;
-  const size_t equals = text.find('=');
-  if (equals != std::string_view::npos) {
-    std::string_view left = text.substr(0, equals);
-    while (!left.empty() && isSpace(left.front())) left.remove_prefix(1);
-    while (!left.empty() && isSpace(left.back())) left.remove_suffix(1);
-    if (!left.empty() && left.front() == '%') left.remove_prefix(1);
-    if (isName(left) && !parseTensorType(left)) {
-      result.name = std::string(left);
-      begin = equals + 1;
-    }
-  }
-  BATON_TRY_ASSIGN(result.value, ValueParser(text, begin, files).parse());
+  const NamePrefix prefix = namePrefix(text);
+  if (!prefix.name.empty()) result.name = std::string(prefix.name);
+  BATON_TRY_ASSIGN(result.value, ValueParser(text, prefix.valueBegin, files).parse());
   return result;
 }
 

@@ -30,6 +30,13 @@ using FileReader = std::function<Result<std::vector<std::byte>>(const std::strin
 /// reader `@name` is an error.
 Result<TextValue> parseValue(std::string_view text, const FileReader& files = {});
 
+/// `x=` or `%x=` before a value. There is none when the left side of the first '=' is a type.
+struct NamePrefix {
+  std::string_view name;  ///< without '%'; empty for none
+  size_t valueBegin = 0;
+};
+NamePrefix namePrefix(std::string_view text);
+
 struct NamedValue {
   std::optional<std::string> name;
   TextValue value;

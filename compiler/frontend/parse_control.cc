@@ -216,10 +216,8 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
       std::optional<ir::VarInfo> info = parseParamName("as a parameter", places);
       if (!info) return false;
       if (accept(TokenKind::Colon)) {
-        mayNameDims_ = true;
         const size_t start = next_;
-        std::optional<ir::TypeRef> type = parseType();
-        mayNameDims_ = false;
+        std::optional<ir::TypeRef> type = parseNamingType();
         if (type) {
           info->declaredType = *type;
           types.push_back(*type);

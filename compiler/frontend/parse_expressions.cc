@@ -158,9 +158,7 @@ bool Parser::parseFreeVariable() {
   if (!info) return false;
   bool ok = true;
   if (accept(TokenKind::Colon)) {
-    mayNameDims_ = true;
-    std::optional<ir::TypeRef> type = parseType();
-    mayNameDims_ = false;
+    std::optional<ir::TypeRef> type = parseNamingType();
     ok = type.has_value();
     if (ok) info->declaredType = *type;
   }

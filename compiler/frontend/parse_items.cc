@@ -320,9 +320,7 @@ void Parser::parseFunctionText() {
     for (ir::VarId param : function.params) function.entryNames.push_back(function.var(param).name);
     if (accept(TokenKind::Arrow)) {
       // A name that only the result has stands for an extent that the body decides.
-      mayNameDims_ = true;
-      std::optional<ir::TypeRef> result = parseType();
-      mayNameDims_ = false;
+      std::optional<ir::TypeRef> result = parseNamingType();
       ok = result.has_value();
       if (ok) function.declaredResult = *result;
     }

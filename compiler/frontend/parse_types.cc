@@ -63,11 +63,16 @@ bool Parser::checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> typ
   return ok;
 }
 
-std::optional<ir::TypeRef> Parser::parseAnnotation() {
-  size_t firstDeclared = declaredDims_.size();
+std::optional<ir::TypeRef> Parser::parseNamingType() {
   mayNameDims_ = true;
   std::optional<ir::TypeRef> type = parseType();
   mayNameDims_ = false;
+  return type;
+}
+
+std::optional<ir::TypeRef> Parser::parseAnnotation() {
+  size_t firstDeclared = declaredDims_.size();
+  std::optional<ir::TypeRef> type = parseNamingType();
   if (type && !checkNewDims(firstDeclared, {{*type}})) type.reset();
   return type;
 }

@@ -116,6 +116,8 @@ class Parser {
 
   // Types (parse_types.cc).
   std::optional<ir::TypeRef> parseType();
+  /// A new name in an extent declares a symbol.
+  std::optional<ir::TypeRef> parseNamingType();
   /// The type of a variable: new names in it declare dims, each bound by a plain extent.
   std::optional<ir::TypeRef> parseAnnotation();
   bool checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> types);

@@ -98,6 +98,12 @@ struct Function {
   const Pattern& pattern(PatternId id) const { return patterns[id.value()]; }
 };
 
+/// Attribute of a function that is a group of operators which one kernel computes; its value is 1.
+inline constexpr std::string_view kFusionGroupAttr = "Primitive";
+inline bool isFusionGroup(const Function& function) {
+  return function.attrs.find(kFusionGroupAttr) != nullptr;
+}
+
 /// Text that locations refer to; `location.file` is the position in Module::sources.
 struct SourceFile {
   std::string name;

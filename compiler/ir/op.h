@@ -162,7 +162,7 @@ using ScalarFunction = loop::Value (*)(const ScalarContext&, std::span<const loo
 using ElementFunction = Result<loop::Value> (*)(ElementContext&, std::span<const loop::Value> index);
 /// Loops of its own, which hand over each element of the result once.
 using NestFunction = Result<void> (*)(NestContext&);
-/// By calls of other operators.
+/// By calls of other operators, in the same kernel or in the program (expand.h).
 using ExpandFunction = Result<void> (*)(ExpandContext&);
 
 // Reference versions (reference_call.h), on 64-bit forms of scalars or on whole tensors.
@@ -186,13 +186,14 @@ struct OpDef {
   StructureFunction structure = nullptr;
   DimsFunction dims = nullptr;
   ValuesFunction values = nullptr;  ///< may be null: never known
-  // One of four, and one of two:
+  // One of four, or `legal`, and one of two:
   ScalarFunction scalar = nullptr;
   ElementFunction element = nullptr;
   NestFunction nest = nullptr;
   ExpandFunction expand = nullptr;
   ScalarReferenceFunction scalarReference = nullptr;
   ReferenceFunction reference = nullptr;
+  ExpandFunction legal = nullptr;  ///< of one that is never lowered: legalize writes other operators
 };
 
 /// A message with `{i}` replaced by the i-th value.
@@ -200,6 +201,9 @@ std::string formatDimMessage(std::string_view message, std::span<const std::stri
 
 /// The defaults of every attribute that has one.
 ir::Attrs defaultAttrs(const OpDef& op);
+
+/// The given attributes, and the defaults of those that are not given.
+ir::Attrs completeAttrs(const OpDef& op, const ir::Attrs& given);
 
 /// How messages call an input: "weight", "element 2 of the data".
 std::string inputName(const OpCall& call, size_t input);

@@ -39,7 +39,7 @@ def : DivisionOperator<"floor_divide", "floorDivide", "floor(a / b)", "Quotient 
 def : DivisionOperator<"trunc_divide", "truncDivide", "trunc(a / b)", "Quotient rounded towards zero">;
 def : RemainderOperator<"mod", "truncMod", "a - b * trunc(a / b)", "Remainder with the sign of a, exact (fmod of C for floats)">;
 def : RemainderOperator<"trunc_mod", "truncMod", "a - b * trunc(a / b)", "Remainder with the sign of a, exact (fmod of C for floats)">;
-def : RemainderOperator<"floor_mod", "floorMod", "a - b * floor(a / b)", "Remainder with the sign of b; for floats the remainder of `mod`, plus b where their signs differ">;
+def : RemainderOperator<"floor_mod", "floorMod", "a - b * floor(a / b)", "Remainder with the sign of b, which a zero has, too; for floats the remainder of `mod`, plus b where their signs differ">;
 def : ExtentOperator<"maximum", AnyType, "maximum", "max(a, b)", "The greater; NaN when one is NaN, and -0 is less than 0">;
 def : ExtentOperator<"minimum", AnyType, "minimum", "min(a, b)", "The lesser; NaN when one is NaN, and -0 is less than 0">;
 

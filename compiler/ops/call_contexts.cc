@@ -51,7 +51,7 @@ Result<void> KnownStructure::requireSameRank(size_t a, size_t b) {
 }
 
 KnownDims::KnownDims(std::span<const KnownInput> inputs, const DimKnowledge& knowledge, uint32_t firstFresh)
-    : inputs_(inputs), knowledge_(knowledge), nextFresh_(firstFresh) {}
+    : inputs_(inputs), knowledge_(knowledge), firstFresh_(firstFresh) {}
 
 const std::vector<DimExpr>* KnownDims::values(size_t input) const {
   return inputs_[input].values ? &*inputs_[input].values : nullptr;
@@ -93,6 +93,54 @@ Result<void> KnownDims::require(const DimExpr& lhs, Relation relation, const Dim
   return success();
 }
 
-DimExpr KnownDims::fresh(std::string_view) { return DimExpr::symbol(DimSymbol(nextFresh_++)); }
+DimExpr KnownDims::fresh(std::string_view hint) {
+  const auto symbol = DimSymbol(firstFresh_ + static_cast<uint32_t>(freshNames_.size()));
+  freshNames_.emplace_back(hint.empty() ? "d" : hint);
+  return DimExpr::symbol(symbol);
+}
+
+KnownInput knownOperand(ir::Module& module, const ir::Function& function, ir::Atom atom) {
+  const ir::TypeRef type = module.typeOf(function, atom);
+  KnownInput known{type->dtype(), {type->dims().begin(), type->dims().end()}, std::nullopt, std::nullopt};
+  if (atom.isVar()) {
+    known.values = function.var(atom.var()).valueDims;
+    return known;
+  }
+  const ir::Constant& constant = module.constant(atom.constant());
+  if (constant.isExternal()) return known;
+  const size_t size = static_cast<size_t>(sizeBytes(constant.dtype));
+  if (isFloat(constant.dtype)) {
+    if (constant.shape.empty())
+      known.constantFloat = scalarFromBits<double>(
+          convertScalar(loadScalar(constant.bytes.data(), constant.dtype), constant.dtype, DType::F64));
+  } else if (constant.shape.size() <= 1 &&
+             constant.bytes.size() <= size * static_cast<size_t>(kMaxValueDims)) {
+    known.values.emplace();
+    for (size_t i = 0; i + size <= constant.bytes.size(); i += size) {
+      const uint64_t bits = loadScalar(constant.bytes.data() + i, constant.dtype);
+      if (constant.dtype == DType::U64 && bits > INT64_MAX) {
+        known.values.reset();
+        break;
+      }
+      known.values->push_back(DimExpr::constant(static_cast<int64_t>(bits)));
+    }
+  }
+  return known;
+}
+
+Result<CallResults> inferCall(const OpCall& call, std::span<const KnownInput> inputs, KnownDims& relations) {
+  KnownStructure structure(inputs);
+  BATON_TRY_ASSIGN(const std::optional<StructureResult> types, call.op->structure(call, structure));
+  BATON_CHECK(types.has_value());
+  BATON_TRY_ASSIGN(const std::vector<TensorDims> dims, call.op->dims(call, relations));
+  CallResults results{{}, types->isTuple};
+  for (size_t i = 0; i < dims.size(); ++i)
+    results.tensors.push_back({types->results[i].dtype, dims[i].extents, std::nullopt, std::nullopt});
+  const bool mayHaveValues =
+      !types->isTuple && types->results[0].rank <= 1 && !isFloat(types->results[0].dtype);
+  if (mayHaveValues && call.op->values != nullptr)
+    results.tensors[0].values = call.op->values(call, relations, dims[0]);
+  return results;
+}
 
 }  // namespace baton::ops

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/ir.h"
 #include "compiler/ir/op.h"
 
 namespace baton::ops {
@@ -19,6 +20,9 @@ struct KnownInput {
   std::optional<std::vector<DimExpr>> values;  ///< elements, where they are known
   std::optional<double> constantFloat;
 };
+
+/// What typing knows of a tensor that a function uses.
+KnownInput knownOperand(ir::Module& module, const ir::Function& function, ir::Atom atom);
 
 /// Every input is known; what is required of it must agree.
 class KnownStructure final : public StructureContext {
@@ -67,13 +71,26 @@ class KnownDims final : public DimsContext {
   void blame(size_t) override {}
 
   const std::vector<OpenRequirement>& open() const { return open_; }
+  /// Names of the symbols that it made, from `firstFresh` on, and which of them stand for the
+  /// elements of inputs.
+  const std::vector<std::string>& freshNames() const { return freshNames_; }
+  const std::map<size_t, std::vector<DimExpr>>& elementSymbols() const { return made_; }
 
  private:
   std::span<const KnownInput> inputs_;
   const DimKnowledge& knowledge_;
-  uint32_t nextFresh_;
+  uint32_t firstFresh_;
+  std::vector<std::string> freshNames_;
   std::map<size_t, std::vector<DimExpr>> made_;
   std::vector<OpenRequirement> open_;
 };
+
+/// Types of the results of a call, and elements where they are known.
+struct CallResults {
+  std::vector<KnownInput> tensors;
+  bool isTuple = false;
+};
+/// `relations` was made of the inputs, too; checks that stay open are its `open()`.
+Result<CallResults> inferCall(const OpCall& call, std::span<const KnownInput> inputs, KnownDims& relations);
 
 }  // namespace baton::ops

@@ -74,9 +74,15 @@ Result<uint64_t> castReference(const ScalarReferenceCall& call, std::span<const 
   return convertScalar(inputs[0], call.inputTypes[0], call.resultType);
 }
 
-Result<loop::Value> castLikeElement(ElementContext& context, std::span<const loop::Value> index) {
-  BATON_TRY_ASSIGN(const loop::Value value, context.read(0, index));
-  return loop::cast(value, context.wantedType());
+Result<void> castLikeLegal(ExpandContext& context) {
+  TensorId result = context.input(0);
+  if (context.dtype(result) != context.resultType()) {
+    ir::Attrs attrs;
+    attrs.set("dtype", context.resultType());
+    BATON_TRY_ASSIGN(result, context.make("cast", attrs, {result}));
+  }
+  context.become({result});
+  return success();
 }
 Result<void> castLikeReference(ReferenceCall& call) {
   const int64_t count = elementCount(call.inputs[0].shape);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "compiler/ir/type_walk.h"
 #include "compiler/ops/call_contexts.h"
 #include "compiler/ops/slice.h"
 
@@ -41,30 +42,19 @@ bool hasKnownElements(ir::Module& module, const ir::Function& function, const ir
                      [&](const DimExpr& dim) { return !dim.isTooLarge() && occursIn(dim, known); });
 }
 
+bool hasTooLargeExtent(ir::TypeRef type) {
+  bool found = false;
+  ir::forEachOwnTensor(type, [&](ir::TypeRef tensor) {
+    for (const DimExpr& dim : tensor->dims()) found = found || dim.isTooLarge();
+  });
+  return found;
+}
+
 std::optional<DimExpr> firstRowOfSlice(ir::Module& module, const ir::Function& function,
                                        const ir::Binding& binding) {
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
   std::vector<KnownInput> inputs;
-  for (const ir::Atom& arg : call.args) {
-    const ir::TypeRef type = module.typeOf(function, arg);
-    KnownInput input;
-    input.dtype = type->dtype();
-    input.dims.assign(type->dims().begin(), type->dims().end());
-    if (arg.isVar()) {
-      input.values = function.var(arg.var()).valueDims;
-    } else {
-      const ir::Constant& constant = module.constant(arg.constant());
-      const size_t size = static_cast<size_t>(sizeBytes(constant.dtype));
-      if (isInteger(constant.dtype) && constant.shape.size() <= 1 &&
-          constant.bytes.size() <= size * static_cast<size_t>(kMaxValueDims)) {
-        input.values.emplace();
-        for (size_t i = 0; i + size <= constant.bytes.size(); i += size)
-          input.values->push_back(
-              DimExpr::constant(static_cast<int64_t>(loadScalar(constant.bytes.data() + i, constant.dtype))));
-      }
-    }
-    inputs.push_back(std::move(input));
-  }
+  for (const ir::Atom& arg : call.args) inputs.push_back(knownOperand(module, function, arg));
   // Elements that are not known would become symbols that nobody gives a value to.
   for (size_t i = 1; i < inputs.size(); ++i)
     if (!inputs[i].values) return std::nullopt;
@@ -88,9 +78,11 @@ DirectCall directCall(ir::Module& module, const ir::Function& function, const ir
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
   const std::string_view name = call.op->name;
   const ir::TypeRef result = function.var(binding.var).type;
-  if (!result->isTensor()) return {};
   std::vector<ir::TypeRef> types;
   for (const ir::Atom& arg : call.args) types.push_back(module.typeOf(function, arg));
+  if (hasTooLargeExtent(result) || std::any_of(types.begin(), types.end(), hasTooLargeExtent))
+    return {DirectForm::Unreached, {}};
+  if (!result->isTensor()) return {};
   const bool allScalars =
       std::all_of(types.begin(), types.end(), [](ir::TypeRef type) { return type->isScalar(); });
 
@@ -101,7 +93,8 @@ DirectCall directCall(ir::Module& module, const ir::Function& function, const ir
   }
   if (hasKnownElements(module, function, binding)) return {DirectForm::DimValues, {}};
   if (types.empty() || types[0]->isScalar()) return {};
-  if (name == "copy" || (name == "cast" && types[0]->dtype() == result->dtype()))
+  if (name == "copy" || name == "annotation.stop_fusion" ||
+      (name == "cast" && types[0]->dtype() == result->dtype()))
     return {DirectForm::Same, {}};
   if (name == "reshape" || name == "expand_dims" || name == "squeeze")
     return {result->isScalar() ? DirectForm::LoadElement : DirectForm::View, {}};

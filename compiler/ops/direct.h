@@ -24,6 +24,7 @@ enum class DirectForm : uint8_t {
   SliceRows,    ///< consecutive rows of the first operand
   DimValues,    ///< shape arithmetic: the elements of the result are known as dims
   Same,         ///< the operand itself (copy, a cast to its own type)
+  Unreached,    ///< an extent is too large to be written down: computing it is an error
 };
 
 struct DirectCall {

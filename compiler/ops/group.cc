@@ -50,26 +50,34 @@ class GroupBuilder final : public ExpandContext {
   // ExpandContext
   const OpCall& call() const override { return expanding_; }
   TensorId input(size_t index) const override { return expandedInputs_[index]; }
+  DType resultType(size_t result) const override { return expandedResults_[result].dtype; }
+  std::vector<DimExpr> resultDims(size_t result) const override { return expandedResults_[result].dims; }
   DType dtype(TensorId tensor) const override { return group_.dtype(tensor); }
-  int rank(TensorId tensor) const override { return static_cast<int>(group_.dims(tensor).size()); }
-  void become(TensorId tensor) override { became_ = tensor; }
-  Result<TensorId> make(std::string_view name, ir::Attrs attrs, std::vector<TensorId> inputs) override {
+  std::vector<DimExpr> dims(TensorId tensor) const override {
+    const auto dims = group_.dims(tensor);
+    return {dims.begin(), dims.end()};
+  }
+  TensorId scalar(DType dtype, double value) override {
+    GroupTensor tensor;
+    tensor.source = GroupTensor::Source::Constant;
+    tensor.known.dtype = dtype;
+    tensor.bits = convertScalar(scalarBits(value), DType::F64, dtype);
+    if (isFloat(dtype))
+      tensor.known.constantFloat = value;
+    else
+      tensor.known.values = {{DimExpr::constant(static_cast<int64_t>(tensor.bits))}};
+    return addTensor(std::move(tensor));
+  }
+  void become(std::vector<TensorId> results) override { became_ = std::move(results); }
+  Result<std::vector<TensorId>> makeAll(std::string_view name, const ir::Attrs& attrs,
+                                        const std::vector<TensorId>& inputs) override {
     const OpDef* op = OpRegistry::instance().find(name);
     BATON_CHECK(op != nullptr);
-    ir::Attrs complete = defaultAttrs(*op);
-    for (const auto& [key, value] : attrs.entries()) complete.set(key, value);
+    ir::Attrs complete = completeAttrs(*op, attrs);
     const std::vector<KnownInput> known = knownInputs(inputs);
-    const OpCall call{op, &complete, inputs.size()};
-    KnownStructure structure(known);
-    BATON_TRY_ASSIGN(const std::optional<StructureResult> type, op->structure(call, structure));
-    BATON_CHECK(type.has_value() && type->results.size() == 1);
     KnownDims relations(known, group_.knowledge, kFirstFresh);
-    BATON_TRY_ASSIGN(std::vector<TensorDims> dims, op->dims(call, relations));
-    std::vector<KnownInput> results;
-    results.push_back({type->results[0].dtype, std::move(dims[0].extents), std::nullopt, std::nullopt});
-    BATON_TRY_ASSIGN(const std::vector<TensorId> made,
-                     addCall(op, std::move(complete), std::move(inputs), std::move(results)));
-    return made[0];
+    BATON_TRY_ASSIGN(CallResults made, inferCall({op, &complete, inputs.size()}, known, relations));
+    return addCall(op, std::move(complete), inputs, std::move(made.tensors));
   }
 
  private:
@@ -179,12 +187,14 @@ class GroupBuilder final : public ExpandContext {
 
   Result<std::vector<TensorId>> addCall(const OpDef* op, ir::Attrs attrs, std::vector<TensorId> inputs,
                                         std::vector<KnownInput> results) {
+    if (op->legal != nullptr) return unsupported(function_, fmt::format("{} has no kernel", op->name));
     if (op->expand != nullptr) {
       // Expansions are made of calls that are not expanded themselves.
       expanding_ = {op, &attrs, inputs.size()};
       expandedInputs_ = std::move(inputs);
+      expandedResults_ = std::move(results);
       BATON_TRY(op->expand(*this));
-      return std::vector<TensorId>{became_};
+      return std::move(became_);
     }
     if (group_.calls.size() >= 4 * kMaxGroupSize) return unsupported(function_, "too many operators");
     const auto index = static_cast<uint32_t>(group_.calls.size());
@@ -318,7 +328,8 @@ class GroupBuilder final : public ExpandContext {
   size_t operatorCount_ = 0;
   OpCall expanding_{};
   std::vector<TensorId> expandedInputs_;
-  TensorId became_;
+  std::vector<KnownInput> expandedResults_;
+  std::vector<TensorId> became_;
 };
 
 }  // namespace

@@ -8,14 +8,11 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/ops/emitter.h"
+#include "compiler/ops/expand.h"
 #include "compiler/ops/kernel_lowering.h"
 #include "kernels/loop/builder.h"
 
 namespace baton::ops {
-
-/// A tensor of a group under lowering.
-struct TensorTag;
-using TensorId = StrongIndex<TensorTag>;
 
 struct ScalarContext {
   loop::Builder& builder;
@@ -132,20 +129,6 @@ class NestContext : public CallContext {
   double sinkCost_;
   const LoweringOptions& options_;
   bool hasUsedOptions_ = false;
-};
-
-/// Replaces a call by calls of other operators, made in order.
-class ExpandContext {
- public:
-  virtual ~ExpandContext() = default;
-  virtual const OpCall& call() const = 0;
-  virtual TensorId input(size_t index) const = 0;
-  virtual DType dtype(TensorId tensor) const = 0;
-  virtual int rank(TensorId tensor) const = 0;
-  /// The single result of a call; attributes that are not given have their defaults.
-  virtual Result<TensorId> make(std::string_view op, ir::Attrs attrs, std::vector<TensorId> inputs) = 0;
-  /// Says which tensor the (only) result is.
-  virtual void become(TensorId tensor) = 0;
 };
 
 }  // namespace baton::ops

@@ -25,3 +25,11 @@ def : Operator<"nn.bias_add", [Input<"data", Numeric>, Input<"bias", Numeric>], 
   let Formula = "data[..., i, ...] + bias[i]";
   let Errors = "An axis outside [-r, r)";
 }
+
+def : Operator<"nn.batch_flatten", [Input<"data", AnyType>], "batchFlatten"> {
+  let Lowering = Legal;
+  let Reference = "reshape";
+  let Summary = "Puts all axes but the first into one";
+  let Formula = "y[i, ...] = the elements of data[i] in row-major order";
+  let Errors = "A tensor of rank 0";
+}

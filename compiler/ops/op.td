@@ -86,6 +86,8 @@ def Scalar : Lowering<"Scalar">;     // <Lower>Scalar, and <Reference>Reference 
 def Element : Lowering<"Element">;   // <Lower>Element, and <Reference>Reference on tensors
 def Nest : Lowering<"Nest">;         // <Lower>Nest, and <Reference>Reference on tensors
 def Expand : Lowering<"Expand">;     // <Lower>Expand, and <Reference>Reference on tensors
+def Legal : Lowering<"Legal">;       // not at all: <Lower>Legal writes other operators, before any
+                                     // other pass; <Reference>Reference on tensors
 
 /// `Structure`, `Dims`, `Values` (empty: element values are never known), `Lower` and
 /// `Reference` are stems of C++ functions in namespace baton::ops: sumDims, sumElement.
@@ -96,7 +98,7 @@ class Operator<string name, list<Input> inputs, string stem> {
   string Accessors = stem;                // stem of the attribute accessors: SumAttrs
   list<string> Aliases = [];              // other names found by the registry
   list<string> IgnoredAttrs = [];         // accepted in text and dropped
-  FusionKind Fusion = ?;
+  FusionKind Fusion = ?;                  // none where Lowering is Legal
   Failure Failure = Never;
   Lowering Lowering = ?;
   list<int> ValueInputs = [];             // inputs whose values the shape depends on

@@ -45,6 +45,12 @@ ir::Attrs defaultAttrs(const OpDef& op) {
   return attrs;
 }
 
+ir::Attrs completeAttrs(const OpDef& op, const ir::Attrs& given) {
+  ir::Attrs complete = defaultAttrs(op);
+  for (const auto& [name, value] : given.entries()) complete.set(name, value);
+  return complete;
+}
+
 bool isInClass(DType dtype, DTypeClass types) {
   switch (types) {
     case DTypeClass::Any: return true;

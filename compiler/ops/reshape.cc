@@ -303,18 +303,11 @@ Result<Value> reshapeElement(ElementContext& context, std::span<const Value> ind
   return context.read(0, at);
 }
 
-namespace {
-
-Result<void> copyInOrder(ReferenceCall& call) {
+/// Of whatever keeps the order of the elements.
+Result<void> reshapeReference(ReferenceCall& call) {
   const int64_t count = elementCount(call.results[0].shape);
   for (int64_t i = 0; i < count; ++i) call.store(0, i, call.load(0, i));
   return success();
 }
-
-}  // namespace
-
-Result<void> reshapeReference(ReferenceCall& call) { return copyInOrder(call); }
-Result<void> expandDimsReference(ReferenceCall& call) { return copyInOrder(call); }
-Result<void> squeezeReference(ReferenceCall& call) { return copyInOrder(call); }
 
 }  // namespace baton::ops

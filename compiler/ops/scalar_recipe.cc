@@ -180,8 +180,8 @@ std::optional<ScalarRecipe> scalarRecipe(const ir::CallOp& call, std::span<const
     return b.finish(RecipeBuilder::constant(result, op == "ones" ? 1 : 0));
   if (op == "full" && inputs.size() == 1) return b.finish(b.cast(b.input(0), inputs[0], result));
   if (op == "full_like") return b.finish(b.cast(b.input(1), inputs[1], result));
-  if (op == "copy") return b.finish(b.input(0));
-  if (op == "cast" || op == "cast_like") return b.finish(b.cast(b.input(0), inputs[0], result));
+  if (op == "copy" || op == "annotation.stop_fusion") return b.finish(b.input(0));
+  if (op == "cast") return b.finish(b.cast(b.input(0), inputs[0], result));
   if (op == "reinterpret")
     return b.finish(inputs[0] == result ? b.input(0) : b.step("bitcast", {b.input(0)}, result, inputs[0]));
   if (op == "where") return b.finish(b.select(b.input(0), b.input(1), b.input(2), result));

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "compiler/ops/declarations.h"
-#include "compiler/ops/lowering.h"
+#include "compiler/ops/expand.h"
 #include "compiler/ops/reduction_order.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
@@ -31,7 +31,7 @@ ir::Attrs dtypeAttr(DType dtype) {
 
 /// In terms of other operators, in the type of accumulation, rounded once at the end.
 Result<void> expandSoftmax(ExpandContext& context, bool isLog) {
-  const DType type = context.dtype(context.input(0));
+  const DType type = context.resultType();
   const DType wide = accumulationType(type);
   ir::Attrs along;
   along.set("axis", std::vector<int64_t>{SoftmaxAttrs{*context.call().attrs}.axis()});
@@ -54,7 +54,7 @@ Result<void> expandSoftmax(ExpandContext& context, bool isLog) {
   if (wide != type) {
     BATON_TRY_ASSIGN(result, context.make("cast", dtypeAttr(type), {result}));
   }
-  context.become(result);
+  context.become({result});
   return success();
 }
 

@@ -25,6 +25,7 @@ def : MovingOperator<"transpose", [Input<"data", AnyType>], "transpose", "y[i...
   let Errors = "Axes that are no permutation";
 }
 def : MovingOperator<"expand_dims", [Input<"data", AnyType>], "expandDims", "y[..., 0, ...] = data[...]", "Inserts axes of extent 1"> {
+  let Reference = "reshape";
   let Attrs = [
     RequiredAttr<"axis", IntAttr, "Position of the first new axis, in [-r - 1, r]">,
     Attr<"num_newaxis", IntAttr, "1", "How many">,
@@ -33,6 +34,7 @@ def : MovingOperator<"expand_dims", [Input<"data", AnyType>], "expandDims", "y[.
   let Errors = "An axis out of range; a negative number of new axes";
 }
 def : MovingOperator<"squeeze", [Input<"data", AnyType>], "squeeze", "y[...] = data[..., 0, ...]", "Removes axes of extent 1"> {
+  let Reference = "reshape";
   let Attrs = [Attr<"axis", IntListAttr, "None", "Which axes; negative ones count from the end. None: those of extent 1, where the type says which">];
   let Values = "copy";
   let Errors = "An axis outside [-r, r) or listed twice; an extent that is not 1";

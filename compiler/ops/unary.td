@@ -54,8 +54,7 @@ def : Operator<"cast", [Input<"data", AnyType>], "cast"> {
   let Formula = "dtype(x)";
 }
 def : Operator<"cast_like", [Input<"data", AnyType>, Input<"type of the result", AnyType>], "castLike"> {
-  let Fusion = Elementwise;
-  let Lowering = Element;
+  let Lowering = Legal;
   let Dims = "unary";
   let Values = "cast";
   let Summary = "`cast` to the type of another tensor, whose shape and elements do not matter";

@@ -2,28 +2,21 @@
 
 #include <utility>
 
+#include "compiler/passes/dims.h"
+
 namespace baton::passes {
 
 using ir::Atom;
 using ir::Rhs;
 
 RuleContext::RuleContext(ir::Module& module, const ir::Function& owner, ConstantPool& pool)
-    : function(owner), definitions(owner), module_(module), pool_(pool) {
-  for (ir::VarId param : function.params) {
-    const ir::TypeRef own = function.var(param).type;
-    if (!own->isTensor()) continue;
-    for (const DimExpr& dim : own->dims())
-      if (std::optional<DimSymbol> symbol = dim.asSymbol()) knowledge_.addExtent(*symbol);
-  }
-  for (const DimConstraint& constraint : function.where)
-    canRun_ = canRun_ && knowledge_.assume(constraint).has_value();
-}
+    : function(owner), definitions(owner), module_(module), pool_(pool), knowledge_(entryKnowledge(owner)) {}
 
 Truth RuleContext::compare(Atom left, Relation relation, Atom right) const {
-  if (!canRun_) return Truth::Unknown;
+  if (!knowledge_) return Truth::Unknown;
   const std::optional<DimExpr> a = extentOf(module_, function, definitions, left);
   const std::optional<DimExpr> b = a ? extentOf(module_, function, definitions, right) : std::nullopt;
-  return b ? knowledge_.decide(*a, relation, *b) : Truth::Unknown;
+  return b ? knowledge_->decide(*a, relation, *b) : Truth::Unknown;
 }
 
 std::optional<Rhs> RuleContext::same(Atom atom) const {

@@ -49,8 +49,7 @@ class RuleContext {
  private:
   ir::Module& module_;
   ConstantPool& pool_;
-  DimKnowledge knowledge_;
-  bool canRun_ = true;  // what the function checks of its extents is no contradiction
+  std::optional<DimKnowledge> knowledge_;
 };
 
 /// Nothing when the operator stays. It has no check of its own.

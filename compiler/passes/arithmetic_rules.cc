@@ -42,11 +42,6 @@ std::optional<Rhs> onRounding(RuleContext& in, const CallOp& call) {
 
 std::optional<Rhs> onCast(RuleContext& in, const CallOp& call) {
   if (in.typeOf(call.args[0])->dtype() == in.dtype()) return in.same(call.args[0]);
-  if (call.op->name == "cast_like") {
-    Rhs cast = in.call("cast", {call.args[0]});
-    std::get<CallOp>(cast).attrs.set("dtype", in.dtype());
-    return cast;
-  }
   const CallOp* first = in.inner(call.args[0], "cast");
   if (first == nullptr) return std::nullopt;
   const Atom source = first->args[0];
@@ -118,16 +113,25 @@ std::optional<Rhs> onClip(RuleContext& in, const CallOp& call) {
 
 std::span<const NamedRule> arithmeticRules() {
   static constexpr NamedRule kArithmeticRules[] = {
-      {"negative", onNegative},   {"abs", onAbs},
-      {"nn.relu", onRelu},        {"floor", onRounding},
-      {"ceil", onRounding},       {"trunc", onRounding},
-      {"round", onRounding},      {"cast", onCast},
-      {"cast_like", onCast},      {"add", onAdd},
-      {"subtract", onSubtract},   {"multiply", onMultiply},
-      {"divide", onDivide},       {"floor_divide", onDivide},
-      {"trunc_divide", onDivide}, {"mod", onRemainder},
-      {"trunc_mod", onRemainder}, {"floor_mod", onRemainder},
-      {"maximum", onExtreme},     {"minimum", onExtreme},
+      {"negative", onNegative},
+      {"abs", onAbs},
+      {"nn.relu", onRelu},
+      {"floor", onRounding},
+      {"ceil", onRounding},
+      {"trunc", onRounding},
+      {"round", onRounding},
+      {"cast", onCast},
+      {"add", onAdd},
+      {"subtract", onSubtract},
+      {"multiply", onMultiply},
+      {"divide", onDivide},
+      {"floor_divide", onDivide},
+      {"trunc_divide", onDivide},
+      {"mod", onRemainder},
+      {"trunc_mod", onRemainder},
+      {"floor_mod", onRemainder},
+      {"maximum", onExtreme},
+      {"minimum", onExtreme},
       {"clip", onClip},
   };
   return kArithmeticRules;

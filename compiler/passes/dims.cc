@@ -89,6 +89,19 @@ std::optional<DimExpr> FreshSymbols::operator()(DimSymbol symbol) {
   return at->second;
 }
 
+std::optional<DimKnowledge> entryKnowledge(const ir::Function& function) {
+  DimKnowledge knowledge;
+  for (ir::VarId param : function.params) {
+    const TypeRef own = function.var(param).type;
+    if (!own->isTensor()) continue;
+    for (const DimExpr& dim : own->dims())
+      if (std::optional<DimSymbol> symbol = dim.asSymbol()) knowledge.addExtent(*symbol);
+  }
+  for (const DimConstraint& constraint : function.where)
+    if (!knowledge.assume(constraint).has_value()) return std::nullopt;
+  return knowledge;
+}
+
 std::vector<DimSymbol> symbolsOf(const ir::Function& function, const ir::Binding& binding) {
   std::vector<DimSymbol> symbols;
   const auto collect = [&](const std::vector<DimExpr>& dims) {

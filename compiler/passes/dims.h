@@ -48,6 +48,10 @@ class FreshSymbols {
   std::unordered_map<DimSymbol, DimExpr> map_;
 };
 
+/// What holds wherever the function runs: its own extents and constraints. Nothing when these
+/// contradict each other, for a function that never runs.
+std::optional<DimKnowledge> entryKnowledge(const ir::Function& function);
+
 /// Symbols of the extents that the binding computes with: of its type, its elements and its
 /// attributes. What its obligations speak of is asked for apart.
 std::vector<DimSymbol> symbolsOf(const ir::Function& function, const ir::Binding& binding);

@@ -51,7 +51,7 @@ A pass may need that something holds of the module, which another pass brings ab
 
 ```console
 $ vm-opt twice.relay --passes 'propagate, fuse'
-vm-opt: pass 'fuse' needs flat matches (flatten-matches), joins (make-loops), lifted functions (lift-lambdas) before it
+vm-opt: pass 'fuse' needs legal operators (legalize), flat matches (flatten-matches), joins (make-loops), lifted functions (lift-lambdas) before it
 Run with --help for more information.
 $ vm-opt twice.relay --passes 'propagate, inlin'
 vm-opt: passes, column 12: no pass named 'inlin'; did you mean inline?
@@ -97,7 +97,7 @@ std::string documentPasses() {
     const Property lost = without(Property::All, pass->preserves);
     if (!describe(lost).empty()) text += fmt::format("; does not preserve {}", describe(lost));
     text += fmt::format(".\n\n{}\n", pass->documentation);
-    if (!pass->options.empty()) text += "\n" + table(pass->options);
+    if (!pass->options.empty()) text.append("\n").append(table(pass->options));
   }
   return text;
 }

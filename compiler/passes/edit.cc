@@ -143,8 +143,6 @@ BlockId Cloner::clone(BlockId root) {
   return blocks_.at(root);
 }
 
-bool isFusionGroup(const ir::Function& function) { return function.attrs.find("Primitive") != nullptr; }
-
 size_t sizeOf(const ir::Function& function) {
   const std::vector<ir::BlockId> blocks = ir::blocksInOrder(function, function.body);
   size_t size = blocks.size() - 1;

@@ -16,9 +16,6 @@ namespace baton::passes {
 /// Number of uses of each variable as operand or result of a block, and of joins by CallJoin.
 std::vector<uint32_t> useCounts(const ir::Function& function);
 
-/// Whether the function is a group of operators that one kernel computes.
-bool isFusionGroup(const ir::Function& function);
-
 /// Bindings, and blocks inside of them: what is live across many branches is costly.
 size_t sizeOf(const ir::Function& function);
 

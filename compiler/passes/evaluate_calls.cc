@@ -6,7 +6,6 @@
 
 #include "compiler/eval/evaluator.h"
 #include "compiler/ir/walk.h"
-#include "compiler/passes/edit.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/registry.h"
 

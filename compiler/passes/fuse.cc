@@ -124,7 +124,7 @@ std::string Outliner::nameOfGroup() const {
 std::optional<ir::Function> Outliner::build() {
   collectArguments();
   ir::Function fused;
-  fused.attrs.set("Primitive", int64_t{1});
+  fused.attrs.set(ir::kFusionGroupAttr, int64_t{1});
   fused.location = block_.bindings[group_.members.back()].location;
   std::unordered_set<DimSymbol> known;  // symbols that operands and results tell
   auto learn = [&](const ir::VarInfo& info) {
@@ -320,7 +320,7 @@ constinit const PassInfo kFusePass{
 
 The bits are those of the operators one by one.)",
     .level = 2,
-    .requires_ = Property::FlatMatches | Property::Joins | Property::Lifted,
+    .requires_ = Property::Legal | Property::FlatMatches | Property::Joins | Property::Lifted,
     .establishes = Property::Fused,
     .options = kFuseOptions,
     .run = fuse,

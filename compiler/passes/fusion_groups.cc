@@ -135,7 +135,8 @@ bool GroupFinder::isFusable(uint32_t index) {
     if (!projections || projections->empty()) return false;
     for (uint32_t projection : *projections)
       if (!binders_.boundBy(block_.bindings[projection].var).empty()) return false;
-    return call->op->fusion == FusionKind::Injective;
+    return call->op->fusion == FusionKind::Injective &&
+           ops::directForm(module_, function_, binding) == ops::DirectForm::None;
   }
   return ops::directForm(module_, function_, binding) == ops::DirectForm::None;
 }

@@ -23,6 +23,7 @@ enum class Property : uint32_t {
   Joins = 1U << 1,        ///< local functions that are only tail-called are joins; self tail calls are loops
   Lifted = 1U << 2,       ///< a local function that is left escapes
   Fused = 1U << 3,        ///< fusion groups are functions with attribute Primitive
+  Legal = 1U << 4,        ///< no operator is left that is written with others
   All = 0xffffffffU,
 };
 constexpr Property operator|(Property a, Property b) {
@@ -47,7 +48,8 @@ std::span<const PropertyName> propertyNames();
 std::string describe(Property properties);
 
 /// What lowering to the low-level form starts from.
-inline constexpr Property kLoweringNeeds = Property::FlatMatches | Property::Joins | Property::Lifted;
+inline constexpr Property kLoweringNeeds =
+    Property::Legal | Property::FlatMatches | Property::Joins | Property::Lifted;
 
 /// A number that a pass takes: `inline{max-bindings=24}` in the text of a pipeline. Options
 /// bound work and growth; they never change what a program means.

@@ -18,23 +18,23 @@ constexpr std::string_view kRounds = "max-rounds";
 
 // clang-format off: a line a stage
 constexpr std::string_view kLevels[] = {
-    "prepare, dead-functions, flatten-matches, contify, lift-lambdas, make-loops",
+    "prepare, dead-functions, legalize, flatten-matches, contify, lift-lambdas, make-loops",
 
-    "prepare, dead-functions, flatten-matches, "
+    "prepare, dead-functions, legalize, flatten-matches, "
     "propagate, reduce-eta, inline, propagate, dead-functions, "
     "contify, lift-lambdas, contify-groups, make-loops, dead-functions, "
     // Loops are no recursion any more, so functions that have them can be inlined.
     "propagate, inline, fold-constants, simplify-algebra, static-operands, fold-constants, dead-code, "
     "dead-functions",
 
-    "prepare, dead-functions, flatten-matches, "
+    "prepare, dead-functions, legalize, flatten-matches, "
     "propagate, reduce-eta, inline, propagate, dead-functions, "
     "contify, known-calls, lift-lambdas, contify-groups, make-loops, dead-functions, "
     "propagate, inline, known-arguments, repeat(case-of-case, unbox, propagate, dead-code), "
     "fold-constants, evaluate-calls, simplify-algebra, static-operands, fold-constants, dead-code, "
     "hoist-invariants, distribute-loops, eliminate-common, dead-code, pack-weights, fuse, dead-functions",
 
-    "prepare, dead-functions, flatten-matches, "
+    "prepare, dead-functions, legalize, flatten-matches, "
     // What is known early decides which functions are known where they are passed.
     "propagate, reduce-eta, inline, propagate, specialise-calls, dead-functions, "
     "contify, known-calls, lift-lambdas, contify-groups, make-loops, dead-functions, "

@@ -6,10 +6,10 @@ namespace {
 
 Result<void> prepare(ir::Module& module, PassContext&) {
   for (ir::Function& function : module.functions) {
-    function.attrs.erase("Primitive");
+    function.attrs.erase(ir::kFusionGroupAttr);
     for (ir::Block& block : function.blocks)
       for (ir::Binding& binding : block.bindings)
-        if (auto* lambda = std::get_if<ir::Lambda>(&binding.rhs)) lambda->attrs.erase("Primitive");
+        if (auto* lambda = std::get_if<ir::Lambda>(&binding.rhs)) lambda->attrs.erase(ir::kFusionGroupAttr);
   }
   return success();
 }

@@ -4,7 +4,6 @@
 
 #include "compiler/ir/walk.h"
 #include "compiler/passes/definitions.h"
-#include "compiler/passes/edit.h"
 #include "compiler/passes/registry.h"
 
 namespace baton::passes {

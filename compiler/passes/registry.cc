@@ -25,6 +25,7 @@ const PassInfo* findPass(std::string_view name) {
 
 std::span<const PropertyName> propertyNames() {
   static constexpr std::array kNames = {
+      PropertyName{Property::Legal, "legal operators", "no operator is left that is written with others"},
       PropertyName{
           Property::FlatMatches, "flat matches",
           "every clause of a match is a constructor over variables and wildcards, or one last wildcard"},

@@ -75,14 +75,14 @@ std::optional<Rhs> onSlice(RuleContext& in, const CallOp& call) {
 }
 
 std::optional<Rhs> onReverse(RuleContext& in, const CallOp& call) {
-  int64_t axis = call.attrs.intOf("axis");
-  axis += axis < 0 ? in.type->rank() : 0;
-  const std::optional<int64_t> extent = in.type->dims()[static_cast<size_t>(axis)].asConstant();
+  const auto axisOf = [&](const CallOp& reverse) {
+    const int64_t axis = reverse.attrs.intOf("axis");
+    return static_cast<size_t>(axis < 0 ? axis + in.type->rank() : axis);
+  };
+  const std::optional<int64_t> extent = in.type->dims()[axisOf(call)].asConstant();
   if (extent && *extent <= 1) return in.same(call.args[0]);
   const CallOp* again = in.inner(call.args[0], "reverse");
-  if (again == nullptr) return std::nullopt;
-  const int64_t first = again->attrs.intOf("axis");
-  return first + (first < 0 ? in.type->rank() : 0) == axis ? in.same(again->args[0]) : std::nullopt;
+  return again != nullptr && axisOf(*again) == axisOf(call) ? in.same(again->args[0]) : std::nullopt;
 }
 
 }  // namespace

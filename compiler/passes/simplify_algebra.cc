@@ -7,7 +7,6 @@
 
 #include "compiler/ir/walk.h"
 #include "compiler/passes/algebra_rules.h"
-#include "compiler/passes/edit.h"
 #include "compiler/passes/registry.h"
 
 namespace baton::passes {

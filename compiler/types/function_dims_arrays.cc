@@ -74,8 +74,15 @@ void FunctionDims::noteRowExtents(ir::ArrayOp& rhs) {
   rhs.rowExtents.clear();
   const Fact array = factOf(rhs.args[0]);
   if (!array.isReached()) return;
-  for (const DimExpr& dim : rowDims(rhs.operation, array.type))
-    rhs.rowExtents.push_back(dim.asConstant().value_or(-1));
+  // Where nothing is found, a declaration tells: an array without elements cannot contradict it.
+  const ir::Atom& arg = rhs.args[0];
+  const TypeRef declared = arg.isVar() ? function_.var(arg.var()).declaredType : nullptr;
+  const std::vector<DimExpr> told = declaredDims(declared, module_.module().types.erased(array.type));
+  const std::span<const DimExpr> found = rowDims(rhs.operation, array.type);
+  for (size_t i = 0; i < found.size(); ++i) {
+    const DimExpr written = resolveNamed(told[told.size() - found.size() + i]);
+    rhs.rowExtents.push_back(found[i].asConstant().value_or(written.asConstant().value_or(-1)));
+  }
 }
 
 }  // namespace baton::types

@@ -154,19 +154,23 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
       return !isFromAround(symbol) || home.isOwnedBy(symbol, callee);
     });
   };
+  // What is too large to be written down is read off, if the callee gives it at all.
+  auto hereIfKnown = [&](const DimExpr& dim) -> std::optional<DimExpr> {
+    if (isOfCallee(dim)) return std::nullopt;
+    DimExpr here = inCaller(dim);
+    return here.isTooLarge() ? std::nullopt : std::optional(std::move(here));
+  };
   std::vector<DimExpr> dims;
   for (uint32_t p = 0; p < positions.size(); ++p) {
-    if (!isOfCallee(positions[p].dim))
-      dims.push_back(inCaller(positions[p].dim));
-    else
-      dims.push_back(positions[p].isPlain ? readOff(p) : anyDim());
+    std::optional<DimExpr> known = hereIfKnown(positions[p].dim);
+    dims.push_back(known ? std::move(*known) : positions[p].isPlain ? readOff(p) : anyDim());
   }
   Fact fact{module_.cells().filledIn(withDims(module_.module().types, result.type, dims)), std::nullopt};
-  if (result.values && std::none_of(result.values->begin(), result.values->end(), isOfCallee)) {
-    std::vector<DimExpr> values;
-    for (const DimExpr& value : *result.values) values.push_back(inCaller(value));
-    fact.values = std::move(values);
-  }
+  if (!result.values) return fact;
+  std::vector<DimExpr> values;
+  for (const DimExpr& value : *result.values)
+    if (std::optional<DimExpr> known = hereIfKnown(value)) values.push_back(std::move(*known));
+  if (values.size() == result.values->size()) fact.values = std::move(values);
   return fact;
 }
 

@@ -222,13 +222,15 @@ class MatchChecker {
 
 }  // namespace
 
-void checkMatches(const ir::Module& module, frontend::Diagnostics& diagnostics) {
-  for (const ir::Function& function : module.functions) {
+void checkMatches(const ir::Module& module, Structure& structure, frontend::Diagnostics& diagnostics) {
+  for (uint32_t i = 0; i < module.functions.size(); ++i) {
+    const ir::Function& function = module.functions[i];
     if (function.body == ir::kNoBlock) continue;
     for (ir::BlockId block : ir::blocksInOrder(function, function.body)) {
       for (const ir::Binding& binding : function.block(block).bindings) {
         const ir::Match* match = std::get_if<ir::Match>(&binding.rhs);
         if (match == nullptr) continue;
+        if (match->clauses.empty() && structure.hasNoValues(ir::GlobalId(i), match->scrutinee)) continue;
         MatchChecker checker(module, function, *match);
         if (checker.isTooComplex()) {
           diagnostics.error(binding.location, "match has too many cases to be checked");
@@ -241,9 +243,9 @@ void checkMatches(const ir::Module& module, frontend::Diagnostics& diagnostics) 
             missing += fmt::format(" and {} more", checker.missingCount() - shown.size());
           diagnostics.error(binding.location, "match does not cover every case: missing " + missing);
         }
-        for (size_t i = 0; i < match->clauses.size(); ++i)
-          if (!checker.isUsed(i))
-            diagnostics.warning(function.pattern(match->clauses[i].pattern).location,
+        for (size_t k = 0; k < match->clauses.size(); ++k)
+          if (!checker.isUsed(k))
+            diagnostics.warning(function.pattern(match->clauses[k].pattern).location,
                                 "clause is never reached: earlier ones cover it");
       }
     }

@@ -1,5 +1,7 @@
 #include "compiler/types/operator_dims.h"
 
+#include "compiler/ops/relations.h"
+
 #include "compiler/types/dims.h"
 
 namespace baton::types {
@@ -26,13 +28,21 @@ OperatorDims::OperatorDims(FunctionDims& function, const ir::Binding& binding, c
   }
 }
 
+Result<std::vector<ops::TensorDims>> OperatorDims::resultDims(const ops::OpCall& call) {
+  BATON_TRY_ASSIGN(std::vector<ops::TensorDims> results, call_.op->dims(call, *this));
+  for (const ops::TensorDims& tensor : results)
+    for (const DimExpr& extent : tensor.extents)
+      if (extent.isTooLarge()) return ops::opError(call, "the shape of the result is too large");
+  return results;
+}
+
 Fact OperatorDims::run() {
   for (const Fact& input : inputs_)
     if (!input.isReached()) return {};
   ir::TypeTable& types = function_.module_.module().types;
   ir::TypeRef shape = function_.shapes_[binding_.var.value()];
   ops::OpCall call{call_.op, &attrs_, inputs_.size()};
-  Result<std::vector<ops::TensorDims>> results = call_.op->dims(call, *this);
+  Result<std::vector<ops::TensorDims>> results = resultDims(call);
   if (!results.has_value()) {
     // What it would have been does not matter: it is never computed.
     function_.reportFailure(binding_, results.error().message(), blamed_);

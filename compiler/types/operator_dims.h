@@ -30,6 +30,8 @@ class OperatorDims final : public ops::DimsContext {
   void blame(size_t input) override { blamed_ = input; }
 
  private:
+  /// What the operator says; an error where an extent is too large to be written down.
+  Result<std::vector<ops::TensorDims>> resultDims(const ops::OpCall& call);
   /// Elements of the result alone, for a call whose extents are known.
   std::optional<std::vector<DimExpr>> elements();
   std::optional<std::vector<DimExpr>> mint(size_t input);

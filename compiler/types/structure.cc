@@ -11,6 +11,13 @@ std::string nameOf(const ir::VarInfo& info) {
   return info.name.empty() ? "the value" : "%" + frontend::shown(info.name);
 }
 
+bool Structure::hasNoValues(ir::GlobalId function, ir::Atom atom) {
+  if (!atom.isVar()) return false;
+  const Term term = of(function).vars[atom.var().value()];
+  return terms_.kind(term) == TermKind::Adt &&
+         module_.typeDef(ir::TypeDefId(terms_.value(term))).constructors.empty();
+}
+
 Structure::Structure(ir::Module& module, frontend::Diagnostics& diagnostics)
     : module_(module), diagnostics_(diagnostics), terms_(module) {
   terms_.setBindHook([this](Term from, Term) {

@@ -54,6 +54,8 @@ class Structure {
 
   TermTable& terms() { return terms_; }
   const FunctionStructure& of(ir::GlobalId id) const { return functions_[id.value()]; }
+  /// Of a data type without constructors.
+  bool hasNoValues(ir::GlobalId function, ir::Atom atom);
 
  private:
   friend class OperatorStructure;

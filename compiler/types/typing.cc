@@ -11,7 +11,7 @@ void inferTypes(ir::Module& module, frontend::Diagnostics& diagnostics) {
   Structure structure(module, diagnostics);
   structure.infer();
   if (diagnostics.hasErrors()) return;
-  checkMatches(module, diagnostics);
+  checkMatches(module, structure, diagnostics);
   if (diagnostics.hasErrors()) return;
   specialise(module, structure, diagnostics);
   if (diagnostics.hasErrors()) return;

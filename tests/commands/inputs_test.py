@@ -12,11 +12,12 @@ def @main(%x: Tensor[(n, m), float32], %y: Tensor[(n,), float32]) -> Tensor[(n, 
 def @double(%x: Tensor[(n,), float32], %y: Tensor[(2*n,), float32]) { concatenate((%x, %y)) }
 def @tree(%t: Tree) -> Tensor[(3,), float32] { match (%t) { Leaf(%x) => %x, Node(%a, %b) => @tree(%a) } }
 def @scalar(%n: int32) -> int32 { %n }
+def @named(%layer/0.w: int32, %x: int32) -> int32 { %layer/0.w - %x }
 def @pair(%n: int32) { (%n, %n + 1i32) }
 def @square(%m: Tensor[(4, 4), float32]) { %m }
 def @divide(%n: int32) -> int32 { floor_divide(10i32, %n) }
 """
-ENTRIES = ("main", "double", "tree", "scalar", "pair", "square", "divide")
+ENTRIES = ("main", "double", "tree", "scalar", "named", "pair", "square", "divide")
 
 
 class Inputs(CommandTest):
@@ -42,6 +43,8 @@ class Inputs(CommandTest):
         self.call(OK, "main", "x=@x.npy", "2xf32=10 20", stdout="2x3xf32=10 11 12 23 24 25\n")
         self.call(OK, "main", "0x3xf32=", "0xf32=", stdout="0x3xf32=\n")
         self.call(OK, "tree", "Node(Leaf(3xf32=1 2 3), Leaf(3xf32=4 5 6))", stdout="3xf32=1 2 3\n")
+        self.call(OK, "named", "x=i32=1", "layer/0.w=i32=5", stdout="i32=4\n")
+        self.call(OK, "named", "%x = i32=1", "%layer/0.w = i32=5", stdout="i32=4\n")
         self.call(OK, "pair", "i32=1", stdout="i32=1\ni32=2\n")
 
     def test_values_in_files(self):
@@ -156,8 +159,18 @@ def @main(%xs: List[int32]) -> int32 {
         self.assertIn("[FAILED] output_1: ", result.stdout)
 
     def test_program_errors(self):
-        result = self.call(FAILURE, "divide", "i32=0", stderr=("vm-run: program error: ", "division by zero", "@divide", "m.relay:12"))
+        result = self.call(FAILURE, "divide", "i32=0", stderr=("vm-run: program error: ", "division by zero", "@divide", "m.relay:13"))
         self.assertEqual(result.stdout, "")
+
+    def test_random_extents_follow_from_names(self):
+        found = self.call(OK, "double", options=("--random=7", "--dim", "n=2")).stdout
+        self.assertTrue(found.startswith("6xf32="), found)
+        # Values that are given tell names, too.
+        found = self.call(OK, "double", "3xf32=1 2 3", options=("--random=7",)).stdout
+        self.assertTrue(found.startswith("9xf32=1 2 3 "), found)
+        self.call(USAGE, "double", "y=4xf32=1 2 3 4", options=("--random",), stderr="give it with --dim n=N")
+        self.call(FAILURE, "double", options=("--random", "--dim", "n=2", "--dim", "2*n=5"), stderr="2*n")
+        self.call(USAGE, "double", "0xf32=", options=("--random", "--dim", "n=4611686018427387904"), stderr="2*n")
 
     def test_random_is_repeatable(self):
         options = ("--random=7", "--dim", "n=2", "--dim", "m=2")

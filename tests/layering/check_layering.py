@@ -91,11 +91,14 @@ def check_rooms(root):
     return problems
 
 
-def first_included(root, files):
-    """What each of these sources includes before anything else."""
+def first_included(commands):
+    """What the build has compiled before anything else of the same unit: on its own."""
     found = set()
-    for path in files:
-        match = ANY_INCLUDE.search((pathlib.Path(root) / path).read_text(errors="replace"))
+    for entry in commands:
+        source = pathlib.Path(entry["file"])
+        if source.name.startswith("unity_"):  # it begins with the first of those that it joins
+            source = pathlib.Path(INCLUDE.search(source.read_text()).group(1))
+        match = ANY_INCLUDE.search(source.read_text(errors="replace"))
         if match:
             found.add(match.group(1))
     return found
@@ -141,11 +144,7 @@ def check_headers(root, build):
     if not headers:
         return ["no headers found"]
 
-    # A header that a source includes first has been compiled on its own by the build, unless
-    # the build joins sources.
-    is_joined = any("/Unity/unity_" in entry["file"] for entry in commands)
-    proven = set() if is_joined else first_included(root, sources(root, (".cc",)))
-
+    proven = first_included(commands)
     stubs = pathlib.Path(build) / "layering"
 
     def check(path):

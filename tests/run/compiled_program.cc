@@ -13,6 +13,9 @@
 #include "baton/baton.h"
 #include "bytecode/container/writer.h"
 #include "compiler/driver/compile.h"
+#include "compiler/emit/emit.h"
+#include "compiler/lir/lower/lower.h"
+#include "compiler/lir/pipeline.h"
 
 namespace baton::run {
 namespace {
@@ -40,6 +43,18 @@ Result<CompiledProgram> compileProgram(const std::string& name, const std::strin
   if (!output.program)
     return Error(ErrorCode::CompileError, frontend::render(output.diagnostics, output.sources));
   BATON_TRY_ASSIGN(std::vector<std::byte> bytes, bytecode::writeExecutable(*output.program));
+  return CompiledProgram{std::move(bytes)};
+}
+
+Result<CompiledProgram> compileOptimised(ir::Module& module, int level) {
+  SourceLocation where;
+  BATON_TRY_ASSIGN(lir::Module lowered, lir::lower(module, &where));
+  BATON_TRY(lir::runPipeline(lowered, {.level = level, .disabled = {}, .verifyEach = true, .observer = {}}));
+  emit::EmitOptions options;
+  options.cpuLevels = {"native"};
+  options.optimisationLevel = level;
+  BATON_TRY_ASSIGN(const bytecode::Program program, emit::emit(std::move(lowered), options));
+  BATON_TRY_ASSIGN(std::vector<std::byte> bytes, bytecode::writeExecutable(program));
   return CompiledProgram{std::move(bytes)};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compiler/ir/ir.h"
 
 namespace baton::run {
 
@@ -18,6 +19,9 @@ struct CompiledProgram {
 /// the diagnostics.
 Result<CompiledProgram> compileProgram(const std::string& name, const std::string& text, int level,
                                        const std::vector<std::string>& entries);
+
+/// The same of a module that the passes of the level have seen; with native code only.
+Result<CompiledProgram> compileOptimised(ir::Module& module, int level);
 
 /// The slow twins of what runs otherwise.
 struct RunOptions {

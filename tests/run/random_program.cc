@@ -272,7 +272,9 @@ std::string Generator::own(Type type, int depth) {
           // Seldom an index that need not be one.
           if (chance(10)) return fmt::format("array_get({}, {})", e(Type::Numbers), e(Type::Int));
           return fmt::format("array_get(array_push({}, {}), 0)", e(Type::Numbers), e(Type::Int));
-        case 10: return fmt::format("@array_foldl(add, {}, {})", e(Type::Int), e(Type::Numbers));
+        case 10:
+          // `add` takes any types, so those of the elements must be told.
+          return fmt::format("@array_foldl(add, {}, {})", e(Type::Int), scrutinee(Type::Numbers, d));
         case 0: return fmt::format("({} + {})", e(Type::Int), e(Type::Int));
         case 1: return fmt::format("({} - {})", e(Type::Int), e(Type::Int));
         case 2: return fmt::format("({} * {})", e(Type::Int), e(Type::Int));

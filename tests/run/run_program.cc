@@ -79,8 +79,8 @@ class ProgramRunner {
   void checkSame(const Run& run, const std::string& where, const Outcome& oracle, const Outcome& other);
   /// Runs the pipeline of the level, evaluating as it goes.
   void checkLevel(const std::vector<Case>& cases, int level);
-  /// The same with the inputs of one run as constants.
-  void checkBuiltIn(const Case& one);
+  /// The same at -O3 with the inputs of one run as constants; compiled, saved and run, too.
+  void checkBuiltIn(const Case& one, bool isCompiled);
   struct Evaluated {
     const Case* one;
     std::string function;
@@ -248,7 +248,17 @@ void ProgramRunner::checkLevel(const std::vector<Case>& cases, int level) {
   checkPasses(*module, level, fmt::format("-O{}", level), std::move(runs));
 }
 
-void ProgramRunner::checkBuiltIn(const Case& one) {
+/// What a compiled program gave as text.
+Outcome outcomeOf(Result<std::string> result) {
+  if (!result.has_value())
+    return {std::nullopt, result.assume_error().describe(), result.assume_error().code()};
+  Result<TextValue> value = parseValue(result.assume_value());
+  if (!value.has_value())
+    return {std::nullopt, "unreadable result: " + result.assume_value(), ErrorCode::Internal};
+  return {std::move(value).assume_value(), {}, {}};
+}
+
+void ProgramRunner::checkBuiltIn(const Case& one, bool isCompiled) {
   frontend::Diagnostics diagnostics;
   std::optional<ir::Module> module = typed(diagnostics);
   const ir::GlobalId entry = *module->findFunction(one.run->entry);
@@ -256,7 +266,14 @@ void ProgramRunner::checkBuiltIn(const Case& one) {
   const std::string prefix = "-O3, inputs built in";
   Result<ir::GlobalId> built = buildInInputs(*module, entry, inputs);
   if (!built.has_value()) return fail(*one.run, prefix, built.assume_error().message());
-  checkPasses(*module, 3, prefix, {{&one, module->function(built.assume_value()).name, {}}});
+  const std::string name = module->function(built.assume_value()).name;
+  const int before = failures_;
+  checkPasses(*module, 3, prefix, {{&one, name, {}}});
+  if (!isCompiled || failures_ != before) return;
+  const Result<CompiledProgram> compiled = compileOptimised(*module, 3);
+  if (!compiled.has_value()) return fail(*one.run, prefix, compiled.assume_error().describe());
+  checkSame(*one.run, prefix + ", in a new process", one.oracle,
+            outcomeOf(runInNewProcess(self_, compiled.assume_value(), name, {})));
 }
 
 void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string& prefix,
@@ -320,14 +337,6 @@ void ProgramRunner::checkCompiled(const std::vector<Case>& cases, const ir::Modu
     }
     return inputs;
   };
-  auto outcome = [](Result<std::string> result) -> Outcome {
-    if (!result.has_value())
-      return {std::nullopt, result.assume_error().describe(), result.assume_error().code()};
-    Result<TextValue> value = parseValue(result.assume_value());
-    if (!value.has_value())
-      return {std::nullopt, "unreadable result: " + result.assume_value(), ErrorCode::Internal};
-    return {std::move(value).assume_value(), {}, {}};
-  };
   for (int level : {0, 1, 2, 3}) {
     if (cases_.isOnce && level != 0 && level != 3) continue;
     const Result<CompiledProgram> compiled = compileProgram(name_, text_, level, entries());
@@ -343,14 +352,14 @@ void ProgramRunner::checkCompiled(const std::vector<Case>& cases, const ir::Modu
           fail(run, how, fmt::format("expected an error with '{}', found {}", run.message, found.error));
       };
       const std::vector<std::string> inputs = inputTexts(run);
-      check(where, outcome(runCompiled(program, run.entry, inputs, {})));
+      check(where, outcomeOf(runCompiled(program, run.entry, inputs, {})));
       if (level != 3) continue;
       check(where + ", kernels interpreted",
-            outcome(runCompiled(program, run.entry, inputs, {.interpretsKernels = true})));
+            outcomeOf(runCompiled(program, run.entry, inputs, {.interpretsKernels = true})));
       check(where + ", portable dispatch",
-            outcome(runCompiled(program, run.entry, inputs, {.usesSwitch = true})));
+            outcomeOf(runCompiled(program, run.entry, inputs, {.usesSwitch = true})));
       if (!kIsCoarse || &one == &cases.front())
-        check(where + ", in a new process", outcome(runInNewProcess(self_, program, run.entry, inputs)));
+        check(where + ", in a new process", outcomeOf(runInNewProcess(self_, program, run.entry, inputs)));
     }
   }
 }
@@ -419,7 +428,7 @@ int ProgramRunner::run() {
     checkCompiled(cases, *module);
     // An input that an entry refuses is no program error when it is built in.
     for (const Case& one : cases)
-      if (!one.run->fails && !cases_.isOnce) checkBuiltIn(one);
+      if (!one.run->fails && !cases_.isOnce) checkBuiltIn(one, &one == &cases.front());
   }
   return failures_;
 }

@@ -217,7 +217,8 @@ void emitIsaDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
          << (operand.isDef ? " out" : "") << (operand.isOwned ? " owned" : "");
     }
     std::string formula = instruction.formula;
-    for (size_t at = 0; (at = formula.find('|', at)) != std::string::npos; at += 2) formula.insert(at, "\\");
+    for (size_t at = 0; (at = formula.find('|', at)) != std::string::npos; at += 2)
+      formula.insert(at, 1, '\\');
     os << " | " << instruction.summary << "; `" << formula << "` | " << llvm::join(instruction.effects, ", ")
        << " |\n";
   }

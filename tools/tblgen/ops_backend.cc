@@ -36,6 +36,8 @@ struct Operator {
   std::string named(llvm::StringRef field) const {
     return record->getValueAsDef(field)->getValueAsString("Name").str();
   }
+  /// Written with other operators, so that nothing else is said of how it is run.
+  bool isLegalised() const { return named("Lowering") == "Legal"; }
 };
 
 /// In order of name; two of one name or alias are a fatal error.
@@ -50,6 +52,8 @@ std::vector<Operator> readOperators(llvm::RecordKeeper& records) {
                           attr->getValueAsDef("Kind")->getValueAsString("Name").str(),
                           attr->getValueAsString("Default").str(), attr->getValueAsString("Doc").str(),
                           attr->getValueAsBit("IsRequired")});
+    if (op.isLegalised() != record->isValueUnset("Fusion"))
+      llvm::PrintFatalError(record->getLoc(), "a fusion kind is for operators that are lowered: " + op.name);
     std::vector<std::string> own = {op.name};
     for (llvm::StringRef alias : record->getValueAsListOfStrings("Aliases")) own.push_back(alias.str());
     for (const std::string& name : own)
@@ -162,7 +166,8 @@ void emitOpDeclarations(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
       lines.insert("Result<loop::Value> " + op.text("Lower") +
                    "Element(ElementContext& context, std::span<const loop::Value> index);\n");
     else
-      lines.insert("Result<void> " + op.text("Lower") + lowering + "(" + lowering + "Context& context);\n");
+      lines.insert("Result<void> " + op.text("Lower") + lowering + "(" +
+                   (op.isLegalised() ? "Expand" : lowering) + "Context& context);\n");
     if (lowering == "Scalar")
       lines.insert("Result<uint64_t> " + op.text("Reference") +
                    "Reference(const ScalarReferenceCall& call, std::span<const uint64_t> inputs);\n");
@@ -194,7 +199,7 @@ void emitOpTable(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
       os << "  op.ignoredAttrs.push_back(" << quoted(attr) << ");\n";
     for (int64_t input : op.record->getValueAsListOfInts("ValueInputs"))
       os << "  op.valueInputs |= 1u << " << input << ";\n";
-    os << "  op.fusion = FusionKind::" << op.named("Fusion") << ";\n";
+    if (!op.isLegalised()) os << "  op.fusion = FusionKind::" << op.named("Fusion") << ";\n";
     os << "  op.failure = FailureKind::" << op.named("Failure") << ";\n";
     os << "  op.structure = &checkedStructure<&" << op.text("Structure") << "Structure>;\n";
     os << "  op.dims = &" << op.text("Dims") << "Dims;\n";
@@ -239,7 +244,9 @@ void emitOpDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
                                : "`" + (attr.kind == "String" ? quoted(attr.text) : attr.text) + "`")
            << " | " << attr.doc << " |\n";
     }
-    os << "\nFusion: " << llvm::StringRef(op.named("Fusion")).lower() << ". "
+    os << "\n"
+       << (op.isLegalised() ? "Written with other operators (`legalize` in `passes.md`). "
+                            : "Fusion: " + llvm::StringRef(op.named("Fusion")).lower() + ". ")
        << op.record->getValueAsDef("Failure")->getValueAsString("Doc").str() << ".";
     if (!op.text("Errors").empty()) os << " Errors: " << op.text("Errors") << ".";
     const auto aliases = op.record->getValueAsListOfStrings("Aliases");

@@ -1,7 +1,5 @@
 #include "tools/vm_run/inputs.h"
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -12,6 +10,7 @@
 
 #include "base/checked_math.h"
 #include "base/dtype.h"
+#include "formats/extent_text.h"
 #include "formats/npy.h"
 #include "formats/npz.h"
 #include "formats/value_text.h"
@@ -63,18 +62,8 @@ class RandomValues {
                       parameter, baton_type_text(type)));
     std::vector<int64_t> extents;
     for (size_t axis = 0; axis < baton_type_rank(type); ++axis) {
-      int64_t extent = baton_type_extent(type, axis);
-      const std::string text = baton_type_extent_text(type, axis);
-      if (extent < 0) {
-        const auto given = dims_.find(text);
-        if (given == dims_.end()) {
-          const char* quote = text.find_first_of("*() ") == std::string::npos ? "" : "'";
-          throw UsageError(fmt::format("parameter %{}: dimension {} is {}; give it with --dim {}{}=N{}",
-                                       parameter, axis, text, quote, text, quote));
-        }
-        extent = given->second;
-      }
-      extents.push_back(extent);
+      const int64_t extent = baton_type_extent(type, axis);
+      extents.push_back(extent >= 0 ? extent : extentOf(baton_type_extent_text(type, axis), parameter, axis));
     }
     const auto dtype = static_cast<DType>(baton_type_dtype(type));
     const auto count = checkedElementCount(extents);
@@ -92,6 +81,23 @@ class RandomValues {
   }
 
  private:
+  /// What is given for the text itself, or follows from the names in it.
+  int64_t extentOf(const std::string& text, const std::string& parameter, size_t axis) const {
+    if (const auto given = dims_.find(text); given != dims_.end()) return given->second;
+    const std::string what = fmt::format("parameter %{}: dimension {} is {}", parameter, axis, text);
+    std::vector<std::string> names;
+    const Result<DimExpr> expression = parseExtent(text, names);
+    if (!expression) throw UsageError(fmt::format("{}; give it with --dim {}=N", what, text));
+    for (const std::string& name : names)
+      if (!dims_.contains(name)) throw UsageError(fmt::format("{}; give it with --dim {}=N", what, name));
+    const Result<int64_t> extent = expression.assume_value().evaluate(
+        [&](DimSymbol symbol) { return std::optional(dims_.at(names[symbol.value()])); });
+    if (!extent) throw UsageError(fmt::format("{}: {}", what, extent.assume_error().message()));
+    if (extent.assume_value() < 0)
+      throw UsageError(fmt::format("{}, which comes to {}", what, extent.assume_value()));
+    return extent.assume_value();
+  }
+
   uint64_t element(DType dtype) {
     // The top 53 bits give the same double on every platform.
     const double unit = static_cast<double>(generator_() >> 11) * 0x1p-53;
@@ -106,6 +112,13 @@ class RandomValues {
 
 std::string signatureHint(const baton_function* function) {
   return fmt::format("the function is {}", baton_function_signature(function));
+}
+
+/// The names that the extents of a value tell.
+void learnDims(const baton_type* type, const baton_value* value, std::map<std::string, int64_t>& dims) {
+  for (size_t axis = 0; axis < baton_type_rank(type) && axis < baton_value_rank(value); ++axis)
+    if (baton_type_extent(type, axis) < 0)
+      dims.try_emplace(baton_type_extent_text(type, axis), baton_value_extents(value)[axis]);
 }
 
 /// Extents for --random that no parameter has are a mistake; those inside of tuples and data are not known.
@@ -125,18 +138,6 @@ void checkDims(const baton_function* function, const std::map<std::string, int64
 }
 
 }  // namespace
-
-NamedText splitName(const std::string& argument) {
-  const size_t equals = argument.find('=');
-  if (equals == std::string::npos) return {"", argument};
-  std::string left = argument.substr(0, equals);
-  if (!left.empty() && left[0] == '%') left.erase(0, 1);
-  const bool isName = !left.empty() && !std::isdigit(static_cast<unsigned char>(left[0])) &&
-                      std::all_of(left.begin(), left.end(),
-                                  [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.'; });
-  if (!isName || parseTensorType(left)) return {"", argument};
-  return {left, argument.substr(equals + 1)};
-}
 
 Result<Value> makeTensor(baton_instance* instance, const Array& array) {
   baton_value* value = nullptr;
@@ -191,25 +192,26 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
 
   size_t next = 0;
   for (const std::string& argument : options.inputs) {
-    const NamedText named = splitName(argument);
+    const NamePrefix prefix = namePrefix(argument);
+    const std::string name(prefix.name);
     size_t index;
-    if (named.name.empty()) {
+    if (name.empty()) {
       while (next < count && values[next]) ++next;
       index = next;
       if (index >= count)
         throw UsageError(fmt::format("--input {}: found more values than the {} parameters; {}", argument,
                                      count, signatureHint(function)));
     } else {
-      index = baton_function_find_parameter(function, named.name.c_str());
+      index = baton_function_find_parameter(function, name.c_str());
       if (index == SIZE_MAX)
         throw UsageError(
-            fmt::format("--input {}: no parameter %{}; {}", argument, named.name, signatureHint(function)));
+            fmt::format("--input {}: no parameter %{}; {}", argument, name, signatureHint(function)));
       if (values[index])
-        throw UsageError(fmt::format("--input {}: parameter %{} is given twice", argument, named.name));
+        throw UsageError(fmt::format("--input {}: parameter %{} is given twice", argument, name));
     }
     const std::string what = fmt::format("input %{}", nameOf(index));
-    Result<Value> value =
-        parseValue(instance, baton_function_parameter_type(function, index), named.text, what);
+    Result<Value> value = parseValue(instance, baton_function_parameter_type(function, index),
+                                     argument.substr(prefix.valueBegin), what);
     if (!value) return std::move(value).assume_error().withContext(what);
     values[index] = std::move(value).assume_value();
   }
@@ -238,6 +240,8 @@ Result<std::vector<Value>> makeInputs(baton_instance* instance, const baton_func
       dims[argument.substr(0, equals)] = extent;
     }
     checkDims(function, dims);
+    for (size_t i = 0; i < count; ++i)
+      if (values[i]) learnDims(baton_function_parameter_type(function, i), values[i].get(), dims);
     RandomValues random(*options.randomSeed, std::move(dims));
     for (size_t i = 0; i < count; ++i) {
       if (values[i]) continue;

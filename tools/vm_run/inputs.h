@@ -22,11 +22,4 @@ Result<Value> makeTensor(baton_instance* instance, const Array& array);
 Result<Value> parseValue(baton_instance* instance, const baton_type* type, const std::string& text,
                          const std::string& what);
 
-/// "x=VALUE" into name and value; no name when the left side is a type ("f32=1") or there is none.
-struct NamedText {
-  std::string name;
-  std::string text;
-};
-NamedText splitName(const std::string& argument);
-
 }  // namespace baton::tools

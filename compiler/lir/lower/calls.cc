@@ -28,7 +28,7 @@ FunctionLowering::Arguments FunctionLowering::results(ir::VarId var, std::vector
 Result<void> FunctionLowering::callGlobal(const ir::Binding& binding, const ir::CallGlobal& call,
                                           bool isTail) {
   const ir::Function& callee = module_.source.function(call.callee);
-  if (callee.attrs.find("Primitive") != nullptr) {
+  if (isFusionGroup(callee)) {
     BATON_TRY_ASSIGN(const KernelCall kernel,
                      module_.kernels.groupCall(function_, call, function_.var(binding.var).type));
     BATON_TRY(callKernel(binding, kernel));

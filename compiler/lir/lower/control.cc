@@ -120,7 +120,7 @@ Result<void> FunctionLowering::lowerBindings(ir::BlockId source, size_t index,
     if (isTail && destination.isReturn) {
       // Groups are kernels, not functions: nothing to leave to.
       if (const auto* call = std::get_if<ir::CallGlobal>(&binding.rhs);
-          call != nullptr && module_.source.function(call->callee).attrs.find("Primitive") == nullptr)
+          call != nullptr && !isFusionGroup(module_.source.function(call->callee)))
         return callGlobal(binding, *call, true);
       if (const auto* call = std::get_if<ir::CallValue>(&binding.rhs)) return callValue(binding, *call, true);
     }

@@ -141,7 +141,10 @@ Result<Register> FunctionLowering::dimProduct(const DimExpr::Term& term, int64_t
 }
 
 Result<Register> FunctionLowering::dimOpaque(const DimOpaque& opaque) {
-  if (opaque.op == DimOp::TooLarge) return unsupported("an extent is too large");
+  if (opaque.op == DimOp::TooLarge) {  // an error where it is computed
+    const Register most = scalarConstant(DType::I64, static_cast<uint64_t>(INT64_MAX));
+    return emitDef(Opcode::ExtentMul, Kind::scalar(DType::I64), {most, most});
+  }
   if (const std::optional<DimExpr> dividend = loweredDividend(opaque)) {
     BATON_TRY_ASSIGN(const Register a, dim(*dividend, DimUse::Number));
     BATON_TRY_ASSIGN(const Register b, dim(opaque.b, DimUse::Number));

@@ -159,7 +159,7 @@ Result<KernelCall> KernelTable::operatorCall(const ir::Function& caller, const i
   ir::Function group;
   group.name = std::string(call.op->name);
   group.location = binding.location;
-  group.attrs.set("Primitive", int64_t{1});
+  group.attrs.set(ir::kFusionGroupAttr, int64_t{1});
   KernelCall result;
   ir::CallOp inner{call.op, {}, {}};
   for (const auto& [name, value] : call.attrs.entries()) {

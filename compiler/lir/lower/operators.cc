@@ -14,6 +14,25 @@ Result<void> FunctionLowering::callOperator(const ir::Binding& binding) {
   return callKernel(binding, call);
 }
 
+Result<void> FunctionLowering::allocateUnreached(const ir::Binding& binding) {
+  const ir::TypeRef type = function_.var(binding.var).type;
+  std::vector<ir::TypeRef> types{type};
+  if (type->isTuple()) types.assign(type->elements().begin(), type->elements().end());
+  std::vector<Value> values;
+  for (ir::TypeRef result : types) {
+    const Kind kind = module_.types.kindOf(result);
+    if (result->isScalar()) {
+      values.push_back(Value::of(scalarConstant(result->dtype(), 0)));
+      continue;
+    }
+    BATON_TRY_ASSIGN(const std::vector<Register> extents, extentsOf(result));
+    values.push_back(
+        Value::of(emitDef(Opcode::AllocTensor, kind, {result->dtype(), Operand::immediate(0), extents})));
+  }
+  bind(binding.var, type->isTuple() ? addTuple(std::move(values), std::move(types)) : values[0]);
+  return success();
+}
+
 Result<bool> FunctionLowering::tryDirect(const ir::Binding& binding) {
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
   const ir::VarInfo& result = function_.var(binding.var);
@@ -31,6 +50,7 @@ Result<bool> FunctionLowering::tryDirect(const ir::Binding& binding) {
         if (!isKnown(element)) return false;
       bind(binding.var, addDims({result.type->dtype(), result.type->isScalar(), *result.valueDims}));
       return true;
+    case ops::DirectForm::Unreached: BATON_TRY(allocateUnreached(binding)); return true;
     case ops::DirectForm::Same: bind(binding.var, valueOf(call.args[0])); return true;
     case ops::DirectForm::View: BATON_TRY(view(binding)); return true;
     case ops::DirectForm::LoadElement: {

@@ -5,73 +5,16 @@ answer is used wherever that is the same; `values.py` says where it is not."""
 
 import itertools
 import math
-import pathlib
 
 import numpy as np
 
-from values import (FLOATS, INTEGERS, SIGNED, UNSIGNED, Tensor, converted, like, maximum, minimum, shifted,
-                    text, truncated, wide)
-
-PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "programs"
-rng = np.random.default_rng(2024)
+from cases import Program, integers, floats, tame, whole, rng
+from values import FLOATS, INTEGERS, SIGNED, Tensor, converted, like, maximum, minimum, shifted, truncated, wide
 
 COMMON = ["int8", "int32", "int64", "uint8"]  # of tensors; scalars are of all dtypes
 # Rounding of one operation, relative to the largest element: 4 units in the last place for what
 # is made of polynomials, one rounding more for the storage types.
 TOLERANCE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 5e-7, "float64": 1e-15}
-
-
-class Program:
-    def __init__(self, name, summary):
-        self.name = name
-        self.lines = [f"// {summary} Written by operators.py.", "// once: many functions"]
-        self.functions = {}
-
-    def define(self, name, parameters, results):
-        """A function of these parameters ("%x: type") that gives a tuple of the results."""
-        body = f"({', '.join(results)}{',' if len(results) == 1 else ''})"
-        text = f"def @{name}({', '.join(parameters)}) {{\n  {body}\n}}"
-        assert self.functions.setdefault(name, text) == text, name
-
-    def run(self, name, inputs, results, tolerance=0):
-        self.lines.append(f"// entry: {name}")
-        self.lines.append("// run: " + "; ".join(f"{k}={v.text()}" for k, v in inputs.items()))
-        self.lines.append(f"// expect{f' ~{tolerance:g}' if tolerance else ''}: {text(results)}")
-
-    def case(self, name, results, inputs, tolerance=0, dims={}):
-        """A run, and its function if there is none yet. `results`: pairs of an expression and its
-        value; `dims`: the extents in the types of some inputs."""
-        self.define(name, [f"%{k}: {v.type(dims.get(k))}" for k, v in inputs.items()], [e for e, _ in results])
-        self.run(name, inputs, [v for _, v in results], tolerance)
-
-    def write(self):
-        (PROGRAMS / f"{self.name}.relay").write_text("\n".join(self.lines + list(self.functions.values())) + "\n")
-
-
-def integers(dtype, count):
-    info = np.iinfo(dtype)
-    edges = [info.min, info.max, 0, 1, info.max - 1, info.min + 1]
-    small = rng.integers(max(info.min, -9), 9, max(count - len(edges), 0))
-    return Tensor(dtype, np.array((edges + [int(x) for x in small])[:count], dtype))
-
-
-def floats(dtype, count):
-    edges = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 1.5, 2.5, -2.5]
-    return Tensor(dtype, np.array((edges + list(rng.uniform(-4, 4, max(count - len(edges), 0))))[:count]))
-
-
-def tame(dtype, *shape, low=-4.0, high=4.0):
-    """Floats without edges, or small integers."""
-    if dtype == "bool":
-        return Tensor(dtype, rng.integers(0, 2, shape))
-    if dtype in FLOATS:
-        return Tensor(dtype, rng.uniform(low, high, shape))
-    return Tensor(dtype, rng.integers(0 if dtype in UNSIGNED else -9, 9, shape))
-
-
-def whole(dtype, *shape):
-    """Small whole numbers, whose sums and products are exact in every order."""
-    return Tensor(dtype, rng.integers(0 if dtype in UNSIGNED else -4, 5, shape))
 
 
 def unary():
@@ -552,6 +495,31 @@ def creation():
     p.write()
 
 
+def annotations():
+    p = Program("operators_annotation", "Operators whose result is their operand.")
+    names = ["on_device", "device_copy", "annotation.checkpoint", "annotation.stop_fusion"]
+    for dtype in ["bool"] + INTEGERS + FLOATS:
+        for shape in ((2, 3), (0, 2), ()):
+            x = tame(dtype, *shape)
+            p.case(f"{dtype}_{len(shape)}", [(f"{name}(%x)", x) for name in names], {"x": x},
+                   dims={"x": "n, m"} if shape else {})
+    p.write()
+
+
+def flattened():
+    p = Program("operators_flatten", "nn.batch_flatten.")
+    for dtype in ("float32", "int8", "bool"):
+        for shape, dims in (((2, 3), "n, m"), ((2, 3, 4), "n, m, k"), ((2, 3, 4), None), ((3,), "n"),
+                            ((1, 2, 1, 3), "n, 2, m, 3"), ((0, 3, 2), "n, m, k"), ((2, 0, 3), "n, m, k"),
+                            ((0, 0), None)):
+            x = tame(dtype, *shape)
+            columns = int(np.prod(shape[1:]))
+            name = f"{dtype}_{len(shape)}" if dims else f"{dtype}_{'x'.join(map(str, shape))}"
+            p.case(name, [("nn.batch_flatten(%x)", like(x, x.a.reshape(shape[0], columns)))], {"x": x},
+                   dims={"x": dims or x.known()})
+    p.write()
+
+
 if __name__ == "__main__":
     unary()
     binary()
@@ -561,3 +529,5 @@ if __name__ == "__main__":
     moving()
     indexing()
     creation()
+    annotations()
+    flattened()

@@ -100,6 +100,7 @@ TEST_CASE("inputs may be named") {
   CHECK(name("x=f32=1") == "x: f32=1");
   CHECK(name(" encoder.x:0 = (f32=1, i64=2)") == "encoder.x:0: (f32=1, i64=2)");
   CHECK(name("%x=f32=1") == "x: f32=1");
+  CHECK(name("layer/0.w=f32=1") == "layer/0.w: f32=1");
   CHECK(name("f32=1") == "(none): f32=1");
   CHECK(name("x=Nil") == "x: Nil");
   CHECK(name("Cons(i64=1, Nil)") == "(none): Cons(i64=1, Nil)");

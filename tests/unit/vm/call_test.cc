@@ -226,6 +226,24 @@ TEST_CASE("closures capture, call themselves and leave their context") {
   CHECK(refused.error().code() == ErrorCode::InvalidArgument);
 }
 
+// states: What only a cycle through cells keeps alive, as a cell with a function that reads it, is freed
+// when the call ends and not before.
+TEST_CASE("cycles through cells stay until the call ends") {
+  const Runtime runtime(kCells);
+  Heap& heap = runtime.context->heap();
+  std::vector<uint64_t> peaks;
+  for (const int64_t count : {1000, 2000, 3000}) {
+    heap.resetPeak();
+    CHECK(runtime.runI64("cycle", {Runtime::i64(count)}) == count);
+    CHECK(heap.inUseBytes() == 0);
+    peaks.push_back(heap.peakInUseBytes());
+  }
+  // A cycle is a cell and what it holds: each at least a header and a word. Pages are whole.
+  CHECK(peaks[0] >= 1000 * 2 * 16);
+  CHECK(peaks[1] - peaks[0] >= 1000 * 2 * 16);
+  CHECK(peaks[2] - peaks[1] >= 1000 * 2 * 16);
+}
+
 TEST_CASE("cells count, cycles through them are freed, and they stay in their context") {
   const Runtime runtime(kCells, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.runI64("counter", {Runtime::i64(1000)}) == 1000);

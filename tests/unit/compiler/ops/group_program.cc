@@ -221,6 +221,14 @@ void GroupProgram::finish() {
   function_.block(function_.body).result = var;
 }
 
+void GroupProgram::rewrite(const std::function<void(ir::Module&)>& change) {
+  finish();
+  module_.functions.push_back(std::move(function_));
+  change(module_);
+  function_ = std::move(module_.functions.back());
+  module_.functions.pop_back();
+}
+
 Result<LoweredKernel> GroupProgram::lower(const LoweringOptions& options) {
   finish();
   return lowerGroup(module_, function_, options);
@@ -283,6 +291,8 @@ Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
         out.push_back({result.dtype, std::move(result.shape), std::move(result.bytes)});
     } else if (const auto* project = std::get_if<ir::Project>(&binding.rhs)) {
       out.push_back(valueOfAtom(project->tuple)[project->index]);
+    } else if (const auto* alias = std::get_if<ir::AtomRhs>(&binding.rhs)) {
+      out = valueOfAtom(alias->atom);
     } else {
       for (const Handle& element : std::get<ir::MakeTuple>(binding.rhs).elements)
         out.push_back(valueOfAtom(element)[0]);

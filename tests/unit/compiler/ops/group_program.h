@@ -56,9 +56,11 @@ class GroupProgram {
   void result(Handle handle) { results_.push_back(handle); }
   /// Types that do not fit: the message. Building goes on with nonsense.
   const std::optional<std::string>& typeError() const { return typeError_; }
+  const ir::Function& function() const { return function_; }
   ir::TypeRef typeOf(Handle handle) { return module_.typeOf(function_, handle); }
 
-  /// Ends building.
+  /// Ends building. Types of parameters and results must stay.
+  void rewrite(const std::function<void(ir::Module&)>& change);
   Result<LoweredKernel> lower(const LoweringOptions& options = {});
   /// Every operator by its reference version.
   Outcome evaluate(const std::vector<Tensor>& inputs);

@@ -243,6 +243,9 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     return c;
   };
   out["reshape"] = makeReshape;
+  out["nn.batch_flatten"] = [](Random& random) {
+    return Case{{random.tensor(random.pick(kAny), random.shape(1, 4))}, {}};
+  };
   out["transpose"] = [](Random& random) {
     const std::vector<int64_t> shape = random.shape(0, 5);
     Case c{{random.tensor(random.pick(kAny), shape)}, {}};
@@ -434,6 +437,20 @@ Case makeElementwise(Random& random, const OpDef& op) {
 
 }  // namespace
 
+namespace {
+
+std::vector<const OpDef*> operatorsWhere(bool isLegalised) {
+  std::vector<const OpDef*> out;
+  for (const OpDef* op : OpRegistry::instance().all())
+    if ((op->legal != nullptr) == isLegalised) out.push_back(op);
+  return out;
+}
+
+}  // namespace
+
+std::vector<const OpDef*> loweredOperators() { return operatorsWhere(false); }
+std::vector<const OpDef*> legalisedOperators() { return operatorsWhere(true); }
+
 Case makeCase(const OpDef& op, uint64_t round) {
   static const auto special = makers();
   Random random(std::hash<std::string_view>()(op.name) + round * 7919);
@@ -448,7 +465,7 @@ std::string describe(const OpDef& op, const Case& c) {
     if (const auto* number = std::get_if<int64_t>(&value)) attrs += "=" + std::to_string(*number);
     if (const auto* flag = std::get_if<bool>(&value)) attrs += *flag ? "=True" : "=False";
     if (const auto* list = std::get_if<Ints>(&value))
-      for (const int64_t number : *list) attrs += " " + std::to_string(number);
+      for (const int64_t number : *list) attrs.append(" ").append(std::to_string(number));
   }
   for (const Tensor& input : c.inputs) {
     attrs += "\n" + std::string(dtypeName(input.dtype)) + "(";

@@ -10,6 +10,10 @@
 
 namespace baton::ops::test {
 
+/// Operators that become kernels, and those that are written with others before.
+std::vector<const OpDef*> loweredOperators();
+std::vector<const OpDef*> legalisedOperators();
+
 /// One call: inputs by value, some of which are constants of the program.
 struct Case {
   std::vector<Tensor> inputs;

@@ -144,7 +144,7 @@ TEST_CASE("a pipeline in which a pass lacks what it requires does not run", "[pa
   Program program("def @main(%x: int32) -> int32 { %x }");
   PassContext context{.diagnostics = program.diagnostics};
   Result<void> result =
-      runPipeline(program.module, pipelineFrom("propagate, flatten-matches, fuse"), context);
+      runPipeline(program.module, pipelineFrom("propagate, legalize, flatten-matches, fuse"), context);
   REQUIRE_FALSE(result.has_value());
   CHECK(result.assume_error().code() == ErrorCode::InvalidArgument);
   CHECK(result.assume_error().message() ==

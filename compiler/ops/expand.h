@@ -1,0 +1,50 @@
+// What an operator that is made of others is given to say so (ExpandFunction in op.h): its own
+// inputs and the calls that it writes, in order. Within a kernel (lowering Expand) the calls
+// are emitted together; in a program (Legal) each is an operator like any other.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/strong_index.h"
+#include "compiler/ir/op.h"
+
+namespace baton::ops {
+
+/// A tensor of what is being put together.
+struct TensorTag;
+using TensorId = StrongIndex<TensorTag>;
+
+class ExpandContext {
+ public:
+  virtual ~ExpandContext() = default;
+
+  /// The call itself, with its attributes; its inputs, an input list flattened; and the
+  /// types that its relations gave its results.
+  virtual const OpCall& call() const = 0;
+  virtual TensorId input(size_t index) const = 0;
+  virtual DType resultType(size_t result = 0) const = 0;
+  virtual std::vector<DimExpr> resultDims(size_t result = 0) const = 0;
+
+  virtual DType dtype(TensorId tensor) const = 0;
+  virtual std::vector<DimExpr> dims(TensorId tensor) const = 0;
+  size_t rank(TensorId tensor) const { return dims(tensor).size(); }
+
+  /// A constant of rank 0.
+  virtual TensorId scalar(DType dtype, double value) = 0;
+  /// The results of a call; attributes that are not given have their defaults. An error when
+  /// the inputs do not fit.
+  virtual Result<std::vector<TensorId>> makeAll(std::string_view op, const ir::Attrs& attrs,
+                                                const std::vector<TensorId>& inputs) = 0;
+  /// The single result of a call.
+  Result<TensorId> make(std::string_view op, const ir::Attrs& attrs, const std::vector<TensorId>& inputs) {
+    BATON_TRY_ASSIGN(const std::vector<TensorId> results, makeAll(op, attrs, inputs));
+    BATON_CHECK(results.size() == 1);
+    return results[0];
+  }
+  /// Says which tensors the results are.
+  virtual void become(std::vector<TensorId> results) = 0;
+};
+
+}  // namespace baton::ops
