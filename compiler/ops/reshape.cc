@@ -1,4 +1,6 @@
 // reshape: the same elements in another shape, with TVM's special values.
+#include <map>
+
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
@@ -132,38 +134,49 @@ class ShapeWalk {
         .isZero();
   }
 
-  /// An element of which nothing is known: an expression that covers extents, 0 and -1.
+  /// An element of which nothing is known: an expression that covers extents, 0 and -1. The cases are joined
+  /// by `max`, which makes one factor of a product: sums would be multiplied out, past what a dim can be.
   Result<void> anything(const DimExpr& value, const std::string& place) {
     BATON_TRY(
         context_.require(value, Relation::Ge, DimExpr::constant(-1), place + " is {0}; expected -1 or more"));
-    infersHere_.resize(result_.size());
-    infersHere_.push_back(max(DimExpr() - value, DimExpr()));
+    const DimExpr size = max(value, DimExpr() - value);
+    Doubt doubt{max(DimExpr() - value, DimExpr()), size};
     DimExpr extent = max(value, DimExpr());
     if (!allowsZero() && at_ < data_.size()) {
-      const DimExpr isZero = max(one() - max(value, DimExpr() - value), DimExpr());
-      extent = extent + isZero * data_[at_];
+      // Where the extent of the data is copied, it counts on neither side of what -1 stands for.
+      const DimExpr isCopied = max(one() - size, DimExpr());
+      extent = max(value, isCopied * data_[at_]);
+      doubt.counted = max(value, one());
+      total_[at_] = max(min(size, one()) * data_[at_], isCopied);
     } else if (!allowsZero()) {
       BATON_TRY(
           context_.require(value, Relation::Ne, DimExpr(),
                            fmt::format("{} is {{0}}, which stands for extent {} of the data, which has {}",
                                        place, at_, data_.size())));
     }
+    doubts_.emplace(result_.size(), std::move(doubt));
     push(std::move(extent));
     return success();
   }
 
+  /// Whether an extent of both shapes may be left out of what -1 stands for. A zero that is no copy may not.
+  bool mayCancel(const DimExpr& extent) const {
+    return !allowsZero() || context_.decide(extent, Relation::Ge, one()) == Truth::True;
+  }
+
   Result<std::vector<DimExpr>> finish() {
-    infersHere_.resize(result_.size());
     // Equal extents cancel where -1 is inferred, so that what remains is simple.
-    std::vector<DimExpr> total = data_;
     std::vector<DimExpr> known;
     DimExpr inferredCount = DimExpr::constant(inferred_ ? 1 : 0);
     for (size_t i = 0; i < result_.size(); ++i) {
       if (i == inferred_) continue;
-      const bool isDoubtful = !infersHere_[i].isZero();
-      inferredCount = inferredCount + infersHere_[i];
-      // Of a doubtful one the extent is 0 where it is inferred: 1 for the product of the others.
-      if (isDoubtful || !cancel(total, result_[i])) known.push_back(result_[i] + infersHere_[i]);
+      const auto doubt = doubts_.find(i);
+      if (doubt != doubts_.end()) {
+        inferredCount = inferredCount + doubt->second.isInferred;
+        known.push_back(doubt->second.counted);
+      } else if (!mayCancel(result_[i]) || !cancel(total_, result_[i])) {
+        known.push_back(result_[i]);
+      }
     }
     if (!inferredCount.isConstant())
       BATON_TRY(
@@ -171,9 +184,9 @@ class ShapeWalk {
     if (!inferredCount.isZero()) {
       DimExpr divisor = product(known);
       if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
-      const DimExpr rest = floorDiv(product(total), divisor);
+      const DimExpr rest = floorDiv(product(total_), divisor);
       if (inferred_) result_[*inferred_] = rest;
-      for (size_t i = 0; i < result_.size(); ++i) result_[i] = result_[i] + infersHere_[i] * rest;
+      for (const auto& [i, doubt] : doubts_) result_[i] = max(result_[i], doubt.isInferred * rest);
     }
     std::vector<DimExpr> shown = data_;
     shown.insert(shown.end(), result_.begin(), result_.end());
@@ -185,15 +198,21 @@ class ShapeWalk {
     return std::move(result_);
   }
 
+  /// What an element may turn out to be when the program runs.
+  struct Doubt {
+    DimExpr isInferred;  ///< 1 for -1, else 0
+    DimExpr counted;     ///< its factor of what -1 stands for; 1 where it is -1 itself
+  };
+
   const OpCall& call_;
   DimsContext& context_;
   std::vector<DimExpr> data_;
+  std::vector<DimExpr> total_ = data_;  // the extents that -1 shares among the others
   std::vector<DimExpr> shape_;
   size_t at_ = 0;
   std::vector<DimExpr> result_;
   std::optional<size_t> inferred_;
-  std::vector<DimExpr>
-      infersHere_;  // 1 where an element turns out to be -1, else 0; not always as long as result_
+  std::map<size_t, Doubt> doubts_;  // by position in the result
 };
 
 }  // namespace
