@@ -115,6 +115,8 @@ class ShapeWalk {
       if (!allowsZero() && !vanishesWith(value))
         BATON_TRY(context_.require(value, Relation::Ge, one(),
                                    place + " is {0}, which stands for an extent of the data"));
+      else if (!allowsZero() && !(data_[at_] == value))
+        counted_.emplace(result_.size(), countCopy(value, value));
       push(value);
     } else {
       BATON_TRY(anything(value, place));
@@ -140,23 +142,28 @@ class ShapeWalk {
     BATON_TRY(
         context_.require(value, Relation::Ge, DimExpr::constant(-1), place + " is {0}; expected -1 or more"));
     const DimExpr size = max(value, DimExpr() - value);
-    Doubt doubt{max(DimExpr() - value, DimExpr()), size};
     DimExpr extent = max(value, DimExpr());
+    DimExpr counted = size;
     if (!allowsZero() && at_ < data_.size()) {
-      // Where the extent of the data is copied, it counts on neither side of what -1 stands for.
-      const DimExpr isCopied = max(one() - size, DimExpr());
-      extent = max(value, isCopied * data_[at_]);
-      doubt.counted = max(value, one());
-      total_[at_] = max(min(size, one()) * data_[at_], isCopied);
+      extent = max(value, max(one() - size, DimExpr()) * data_[at_]);
+      counted = countCopy(value, size);
     } else if (!allowsZero()) {
       BATON_TRY(
           context_.require(value, Relation::Ne, DimExpr(),
                            fmt::format("{} is {{0}}, which stands for extent {} of the data, which has {}",
                                        place, at_, data_.size())));
     }
-    doubts_.emplace(result_.size(), std::move(doubt));
+    counted_.emplace(result_.size(), std::move(counted));
+    isInferred_.emplace(result_.size(), max(DimExpr() - value, DimExpr()));
     push(std::move(extent));
     return success();
+  }
+
+  /// What an element counts of what -1 stands for, where it may turn out to be 0: the extent of the data that
+  /// is copied then counts on neither side. `size` is 0 for 0, and 1 for -1.
+  DimExpr countCopy(const DimExpr& value, const DimExpr& size) {
+    total_[at_] = max(min(size, one()) * data_[at_], max(one() - size, DimExpr()));
+    return max(value, one());
   }
 
   /// Whether an extent of both shapes may be left out of what -1 stands for. A zero that is no copy may not.
@@ -170,14 +177,12 @@ class ShapeWalk {
     DimExpr inferredCount = DimExpr::constant(inferred_ ? 1 : 0);
     for (size_t i = 0; i < result_.size(); ++i) {
       if (i == inferred_) continue;
-      const auto doubt = doubts_.find(i);
-      if (doubt != doubts_.end()) {
-        inferredCount = inferredCount + doubt->second.isInferred;
-        known.push_back(doubt->second.counted);
-      } else if (!mayCancel(result_[i]) || !cancel(total_, result_[i])) {
+      if (const auto counted = counted_.find(i); counted != counted_.end())
+        known.push_back(counted->second);
+      else if (!mayCancel(result_[i]) || !cancel(total_, result_[i]))
         known.push_back(result_[i]);
-      }
     }
+    for (const auto& [i, isInferred] : isInferred_) inferredCount = inferredCount + isInferred;
     if (!inferredCount.isConstant())
       BATON_TRY(
           context_.require(inferredCount, Relation::Le, one(), "reshape: the new shape holds {0} times -1"));
@@ -186,7 +191,7 @@ class ShapeWalk {
       if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
       const DimExpr rest = floorDiv(product(total_), divisor);
       if (inferred_) result_[*inferred_] = rest;
-      for (const auto& [i, doubt] : doubts_) result_[i] = max(result_[i], doubt.isInferred * rest);
+      for (const auto& [i, isInferred] : isInferred_) result_[i] = max(result_[i], isInferred * rest);
     }
     std::vector<DimExpr> shown = data_;
     shown.insert(shown.end(), result_.begin(), result_.end());
@@ -198,12 +203,6 @@ class ShapeWalk {
     return std::move(result_);
   }
 
-  /// What an element may turn out to be when the program runs.
-  struct Doubt {
-    DimExpr isInferred;  ///< 1 for -1, else 0
-    DimExpr counted;     ///< its factor of what -1 stands for; 1 where it is -1 itself
-  };
-
   const OpCall& call_;
   DimsContext& context_;
   std::vector<DimExpr> data_;
@@ -212,7 +211,9 @@ class ShapeWalk {
   size_t at_ = 0;
   std::vector<DimExpr> result_;
   std::optional<size_t> inferred_;
-  std::map<size_t, Doubt> doubts_;  // by position in the result
+  // Of elements that only the run tells, by position in the result:
+  std::map<size_t, DimExpr> counted_;     // the factor of what -1 stands for
+  std::map<size_t, DimExpr> isInferred_;  // 1 for -1, else 0
 };
 
 }  // namespace
