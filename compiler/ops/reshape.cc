@@ -1,4 +1,6 @@
 // reshape: the same elements in another shape, with TVM's special values.
+#include <map>
+
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
@@ -113,6 +115,8 @@ class ShapeWalk {
       if (!allowsZero() && !vanishesWith(value))
         BATON_TRY(context_.require(value, Relation::Ge, one(),
                                    place + " is {0}, which stands for an extent of the data"));
+      else if (!allowsZero() && !(data_[at_] == value))
+        counted_.emplace(result_.size(), countCopy(value, value));
       push(value);
     } else {
       BATON_TRY(anything(value, place));
@@ -132,48 +136,62 @@ class ShapeWalk {
         .isZero();
   }
 
-  /// An element of which nothing is known: an expression that covers extents, 0 and -1.
+  /// An element of which nothing is known: an expression that covers extents, 0 and -1. The cases are joined
+  /// by `max`, which makes one factor of a product: sums would be multiplied out, past what a dim can be.
   Result<void> anything(const DimExpr& value, const std::string& place) {
     BATON_TRY(
         context_.require(value, Relation::Ge, DimExpr::constant(-1), place + " is {0}; expected -1 or more"));
-    infersHere_.resize(result_.size());
-    infersHere_.push_back(max(DimExpr() - value, DimExpr()));
+    const DimExpr size = max(value, DimExpr() - value);
     DimExpr extent = max(value, DimExpr());
+    DimExpr counted = size;
     if (!allowsZero() && at_ < data_.size()) {
-      const DimExpr isZero = max(one() - max(value, DimExpr() - value), DimExpr());
-      extent = extent + isZero * data_[at_];
+      extent = max(value, max(one() - size, DimExpr()) * data_[at_]);
+      counted = countCopy(value, size);
     } else if (!allowsZero()) {
       BATON_TRY(
           context_.require(value, Relation::Ne, DimExpr(),
                            fmt::format("{} is {{0}}, which stands for extent {} of the data, which has {}",
                                        place, at_, data_.size())));
     }
+    counted_.emplace(result_.size(), std::move(counted));
+    isInferred_.emplace(result_.size(), max(DimExpr() - value, DimExpr()));
     push(std::move(extent));
     return success();
   }
 
+  /// What an element counts of what -1 stands for, where it may turn out to be 0: the extent of the data that
+  /// is copied then counts on neither side. `size` is 0 for 0, and 1 for -1.
+  DimExpr countCopy(const DimExpr& value, const DimExpr& size) {
+    total_[at_] = max(min(size, one()) * data_[at_], max(one() - size, DimExpr()));
+    return max(value, one());
+  }
+
+  /// Whether an extent of both shapes may be left out of what -1 stands for. A zero that is no copy may not.
+  bool mayCancel(const DimExpr& extent) const {
+    return !allowsZero() || context_.decide(extent, Relation::Ge, one()) == Truth::True;
+  }
+
   Result<std::vector<DimExpr>> finish() {
-    infersHere_.resize(result_.size());
     // Equal extents cancel where -1 is inferred, so that what remains is simple.
-    std::vector<DimExpr> total = data_;
     std::vector<DimExpr> known;
     DimExpr inferredCount = DimExpr::constant(inferred_ ? 1 : 0);
     for (size_t i = 0; i < result_.size(); ++i) {
       if (i == inferred_) continue;
-      const bool isDoubtful = !infersHere_[i].isZero();
-      inferredCount = inferredCount + infersHere_[i];
-      // Of a doubtful one the extent is 0 where it is inferred: 1 for the product of the others.
-      if (isDoubtful || !cancel(total, result_[i])) known.push_back(result_[i] + infersHere_[i]);
+      if (const auto counted = counted_.find(i); counted != counted_.end())
+        known.push_back(counted->second);
+      else if (!mayCancel(result_[i]) || !cancel(total_, result_[i]))
+        known.push_back(result_[i]);
     }
+    for (const auto& [i, isInferred] : isInferred_) inferredCount = inferredCount + isInferred;
     if (!inferredCount.isConstant())
       BATON_TRY(
           context_.require(inferredCount, Relation::Le, one(), "reshape: the new shape holds {0} times -1"));
     if (!inferredCount.isZero()) {
       DimExpr divisor = product(known);
       if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
-      const DimExpr rest = floorDiv(product(total), divisor);
+      const DimExpr rest = floorDiv(product(total_), divisor);
       if (inferred_) result_[*inferred_] = rest;
-      for (size_t i = 0; i < result_.size(); ++i) result_[i] = result_[i] + infersHere_[i] * rest;
+      for (const auto& [i, isInferred] : isInferred_) result_[i] = max(result_[i], isInferred * rest);
     }
     std::vector<DimExpr> shown = data_;
     shown.insert(shown.end(), result_.begin(), result_.end());
@@ -188,12 +206,14 @@ class ShapeWalk {
   const OpCall& call_;
   DimsContext& context_;
   std::vector<DimExpr> data_;
+  std::vector<DimExpr> total_ = data_;  // the extents that -1 shares among the others
   std::vector<DimExpr> shape_;
   size_t at_ = 0;
   std::vector<DimExpr> result_;
   std::optional<size_t> inferred_;
-  std::vector<DimExpr>
-      infersHere_;  // 1 where an element turns out to be -1, else 0; not always as long as result_
+  // Of elements that only the run tells, by position in the result:
+  std::map<size_t, DimExpr> counted_;     // the factor of what -1 stands for
+  std::map<size_t, DimExpr> isInferred_;  // 1 for -1, else 0
 };
 
 }  // namespace

@@ -124,6 +124,9 @@ DimRange OperatorDims::rangeOf(const DimExpr& expr) const { return function_.kno
 
 Result<void> OperatorDims::require(const DimExpr& lhs, Relation relation, const DimExpr& rhs,
                                    std::string message, std::vector<DimExpr> shown) {
+  if (lhs.isTooLarge() || rhs.isTooLarge())
+    return Error(ErrorCode::CompileError,
+                 fmt::format("{}: the shapes are too large to be checked", call_.op->name));
   return function_.require(lhs, relation, rhs, std::move(message), std::move(shown));
 }
 

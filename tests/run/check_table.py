@@ -1,5 +1,5 @@
 """Holds the tables of tests/README.md against the tests: what a row names must be there - a program, an
-entry of it, a dump, a file, a unit test - and every function of the prelude is called by a program."""
+entry of it, a dump, a file, a unit test - a suite's table names each of its tests once, and every function of the prelude is called by a program."""
 import pathlib
 import re
 import sys
@@ -30,14 +30,28 @@ def check(line, cell):
             mistakes.append(f"{line}: {name} has no entry {entry}")
 
 
+def checkSuite(heading, names):
+    count = re.search(r"\.py`, (\d+) tests\)$", heading)
+    if count and len(names) != int(count[1]):
+        mistakes.append(f"{heading}: {len(names)} tests are named")
+    mistakes.extend(f"{heading}: {name} is named twice" for name in sorted(set(names)) if names.count(name) > 1)
+
+
 text = (tests / "README.md").read_text().split("## What others test", 1)
 offset = text[0].count("\n") + 1
 rows = 0
+heading = ""
+names = []
 for number, row in enumerate(text[1].split("\n")):
     cells = row.strip("|").split(" | ")
+    if row.startswith("### "):
+        checkSuite(heading, names)
+        heading, names = row, []
     if row.startswith("| ") and len(cells) > 1 and not cells[-1].strip().startswith("here"):
         rows += 1
+        names += re.findall(r"\btest_\w+\b(?!\.py)", cells[0])
         check(f"tests/README.md:{number + offset}", cells[-1])
+checkSuite(heading, names)
 
 for name in re.findall(r"^def @(\w+)", (source / "compiler/prelude/prelude.relay").read_text(), re.MULTILINE):
     # Those that only another one calls have its name and what they start from.

@@ -86,13 +86,28 @@ class Maker {
   ir::Function& function_;
 };
 
+/// Ends a function that calls `entry`, and exports it.
+ir::GlobalId exportCaller(ir::Module& module, ir::Function function, ir::CallGlobal call) {
+  const ir::Function& callee = module.function(call.callee);
+  function.isExported = true;
+  function.result = passes::freshDims(module, withoutNames(module, callee.result));
+  const ir::VarId result =
+      passes::append(function, function.body, {.name = "result", .type = function.result}, std::move(call));
+  function.block(function.body).result = result;
+  module.functions.push_back(std::move(function));
+  return ir::GlobalId(static_cast<uint32_t>(module.functions.size() - 1));
+}
+
 }  // namespace
+
+void dropExports(ir::Module& module) {
+  for (ir::Function& function : module.functions) function.isExported = false;
+}
 
 Result<ir::GlobalId> buildInInputs(ir::Module& module, ir::GlobalId entry,
                                    const std::vector<eval::Value>& inputs) {
   ir::Function function;
   function.name = "with_inputs_built_in";
-  function.isExported = true;
   function.body = function.addBlock();
   ir::CallGlobal call{entry, {}};
   Maker maker(module, function);
@@ -101,13 +116,33 @@ Result<ir::GlobalId> buildInInputs(ir::Module& module, ir::GlobalId entry,
     BATON_TRY_ASSIGN(const ir::Atom atom, maker.make(callee.var(callee.params[i]).type, inputs[i]));
     call.args.push_back(atom);
   }
-  function.result = passes::freshDims(module, withoutNames(module, module.function(entry).result));
-  const ir::VarId result =
-      passes::append(function, function.body, {.name = "result", .type = function.result}, std::move(call));
-  function.block(function.body).result = result;
-  for (ir::Function& other : module.functions) other.isExported = false;
-  module.functions.push_back(std::move(function));
-  return ir::GlobalId(static_cast<uint32_t>(module.functions.size() - 1));
+  return exportCaller(module, std::move(function), std::move(call));
+}
+
+std::optional<ir::GlobalId> fixExtents(ir::Module& module, ir::GlobalId entry,
+                                       const std::vector<eval::Value>& inputs) {
+  const ir::Function& callee = module.function(entry);
+  ir::Function function;
+  function.name = callee.name + "_of_fixed_extents";
+  function.entryNames = callee.entryNames;
+  function.body = function.addBlock();
+  ir::CallGlobal call{entry, {}};
+  bool fixesAny = false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ir::TypeRef type = passes::freshDims(module, withoutNames(module, callee.var(callee.params[i]).type));
+    if (type->isTensor()) {
+      std::vector<DimExpr> dims;
+      for (const int64_t extent : inputs[i].asTensor().shape) dims.push_back(DimExpr::constant(extent));
+      const ir::TypeRef fixed = module.types.tensor(type->dtype(), std::move(dims));
+      fixesAny = fixesAny || fixed != type;
+      type = fixed;
+    }
+    const ir::VarId param = function.addVar({.name = callee.entryNames[i], .type = type});
+    function.params.push_back(param);
+    call.args.emplace_back(param);
+  }
+  if (!fixesAny) return std::nullopt;
+  return exportCaller(module, std::move(function), std::move(call));
 }
 
 }  // namespace baton::run

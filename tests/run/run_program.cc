@@ -81,6 +81,8 @@ class ProgramRunner {
   void checkLevel(const std::vector<Case>& cases, int level);
   /// The same at -O3 with the inputs of one run as constants; compiled, saved and run, too.
   void checkBuiltIn(const Case& one, bool isCompiled);
+  /// The same at -O3 where every entry is called with tensors of the extents of its first run.
+  void checkFixedExtents(const std::vector<Case>& cases);
   struct Evaluated {
     const Case* one;
     std::string function;
@@ -90,6 +92,8 @@ class ProgramRunner {
   void checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
                    std::vector<Evaluated>& runs);
 
+  /// The inputs of a run as values, in the order of the parameters.
+  static std::vector<std::string> inputTexts(const ir::Module& module, const Run& run);
   /// Compiles and runs the executable, in every way there is.
   void checkCompiled(const std::vector<Case>& cases, const ir::Module& module);
   std::vector<std::string> entries() const {
@@ -264,7 +268,8 @@ void ProgramRunner::checkBuiltIn(const Case& one, bool isCompiled) {
   const ir::GlobalId entry = *module->findFunction(one.run->entry);
   const std::vector<eval::Value> inputs = inputsOf(*module, entry, *one.run).assume_value();
   const std::string prefix = "-O3, inputs built in";
-  Result<ir::GlobalId> built = buildInInputs(*module, entry, inputs);
+  dropExports(*module);
+  const Result<ir::GlobalId> built = buildInInputs(*module, entry, inputs);
   if (!built.has_value()) return fail(*one.run, prefix, built.assume_error().message());
   const std::string name = module->function(built.assume_value()).name;
   const int before = failures_;
@@ -274,6 +279,36 @@ void ProgramRunner::checkBuiltIn(const Case& one, bool isCompiled) {
   if (!compiled.has_value()) return fail(*one.run, prefix, compiled.assume_error().describe());
   checkSame(*one.run, prefix + ", in a new process", one.oracle,
             outcomeOf(runInNewProcess(self_, compiled.assume_value(), name, {})));
+}
+
+void ProgramRunner::checkFixedExtents(const std::vector<Case>& cases) {
+  frontend::Diagnostics diagnostics;
+  std::optional<ir::Module> module = typed(diagnostics);
+  const std::string prefix = "-O3, extents fixed";
+  dropExports(*module);
+  std::vector<Evaluated> runs;
+  for (const Case& one : cases) {
+    const Run& run = *one.run;
+    const bool isFirst = std::none_of(
+        runs.begin(), runs.end(), [&](const Evaluated& other) { return other.one->run->entry == run.entry; });
+    // What certainly fails for these extents is no program.
+    if (!isFirst || !one.oracle.value) continue;
+    const ir::GlobalId entry = *module->findFunction(run.entry);
+    std::vector<eval::Value> inputs = inputsOf(*module, entry, run).assume_value();
+    const std::optional<ir::GlobalId> fixed = fixExtents(*module, entry, inputs);
+    if (fixed) runs.push_back({&one, module->function(*fixed).name, std::move(inputs)});
+  }
+  if (runs.empty()) return;
+  std::vector<std::vector<std::string>> texts;
+  for (const Evaluated& one : runs) texts.push_back(inputTexts(*module, *one.one->run));
+  const int before = failures_;
+  checkPasses(*module, 3, prefix, runs);
+  if (failures_ != before) return;
+  const Result<CompiledProgram> compiled = compileOptimised(*module, 3);
+  if (!compiled.has_value()) return fail(*runs.front().one->run, prefix, compiled.assume_error().describe());
+  for (size_t i = 0; i < runs.size(); ++i)
+    checkSame(*runs[i].one->run, prefix, runs[i].one->oracle,
+              outcomeOf(runCompiled(compiled.assume_value(), runs[i].function, texts[i], {})));
 }
 
 void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string& prefix,
@@ -322,21 +357,21 @@ void ProgramRunner::checkModule(ir::Module& module, const std::string& at, bool 
   if (failures_ != before) std::fputs(ir::print(module).c_str(), stderr);
 }
 
+std::vector<std::string> ProgramRunner::inputTexts(const ir::Module& module, const Run& run) {
+  const ir::Function& function = module.function(*module.findFunction(run.entry));
+  std::vector<std::string> inputs(function.params.size());
+  for (size_t i = 0; i < run.inputs.size(); ++i) {
+    const NamedValue named = parseNamedValue(run.inputs[i]).assume_value();
+    const auto& names = function.entryNames;
+    const size_t at =
+        named.name ? static_cast<size_t>(std::find(names.begin(), names.end(), *named.name) - names.begin())
+                   : i;
+    inputs[at] = formatValue(named.value);
+  }
+  return inputs;
+}
+
 void ProgramRunner::checkCompiled(const std::vector<Case>& cases, const ir::Module& module) {
-  // Inputs as values, in the order of the parameters.
-  auto inputTexts = [&](const Run& run) {
-    const ir::Function& function = module.function(*module.findFunction(run.entry));
-    std::vector<std::string> inputs(function.params.size());
-    for (size_t i = 0; i < run.inputs.size(); ++i) {
-      const NamedValue named = parseNamedValue(run.inputs[i]).assume_value();
-      const auto& names = function.entryNames;
-      const size_t at =
-          named.name ? static_cast<size_t>(std::find(names.begin(), names.end(), *named.name) - names.begin())
-                     : i;
-      inputs[at] = formatValue(named.value);
-    }
-    return inputs;
-  };
   for (int level : {0, 1, 2, 3}) {
     if (cases_.isOnce && level != 0 && level != 3) continue;
     const Result<CompiledProgram> compiled = compileProgram(name_, text_, level, entries());
@@ -351,7 +386,7 @@ void ProgramRunner::checkCompiled(const std::vector<Case>& cases, const ir::Modu
             found.error.find(run.message) == std::string::npos)
           fail(run, how, fmt::format("expected an error with '{}', found {}", run.message, found.error));
       };
-      const std::vector<std::string> inputs = inputTexts(run);
+      const std::vector<std::string> inputs = inputTexts(module, run);
       check(where, outcomeOf(runCompiled(program, run.entry, inputs, {})));
       if (level != 3) continue;
       check(where + ", kernels interpreted",
@@ -426,6 +461,7 @@ int ProgramRunner::run() {
     for (int level : {0, 1, 2, 3})
       if (!cases_.isOnce || level == 0 || level == 3) checkLevel(cases, level);
     checkCompiled(cases, *module);
+    if (!kIsCoarse) checkFixedExtents(cases);
     // An input that an entry refuses is no program error when it is built in.
     for (const Case& one : cases)
       if (!one.run->fails && !cases_.isOnce) checkBuiltIn(one, &one == &cases.front());

@@ -1,4 +1,4 @@
-"""Every message of the front end and of typing has a golden case.
+"""Every message of the front end, of typing and of what operators demand has a golden case.
 
 The messages are the string literals of the sources that read like text. Each must be part of a
 CHECK line of a file beside this one, with something in the place of each argument; lit proves that
@@ -11,6 +11,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[2]
 FOLDERS = ["compiler/frontend", "compiler/types"]
 FILES = ["compiler/ir/metadata.cc", "compiler/ir/saved_tensor.cc"]
+# Those that hold the relations of operators.
+FILES += [f"compiler/ops/{name}.cc" for name in (
+    "batch_flatten", "bias_add", "cast", "concatenate", "create", "index", "layout", "matmul", "reduction",
+    "registry", "relations", "repeat", "reshape", "slice")]
+
+RUNS = "only when the program runs: in run/programs/operator_errors.relay"
 
 # Literals that are no messages, or that no program text can bring about.
 OTHER = {
@@ -26,6 +32,20 @@ OTHER = {
     ("compiler/frontend/parser.cc", "nested {} levels deep, which is all that the stack of this thread holds"):
         "takes a small stack: in compile_errors_test.py",
     ("compiler/frontend/parse_meta.cc", "after 'meta'"): "the bracket has been seen",
+    ("compiler/ops/create.cc", "arange: the {} is above 9223372036854775807, the largest extent"): RUNS,
+    ("compiler/ops/index.cc", "the depth is not known"): "that of a scalar is a symbol at least",
+    ("compiler/ops/index.cc", "{}: nothing to take from"): "the relation has excluded it",
+    ("compiler/ops/index.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): RUNS,
+    ("compiler/ops/index.cc", "an index is out of range"): RUNS,
+    ("compiler/ops/matmul.cc", "nn.dense_packed: the weight has {0} panels; expected {1}"):
+        "a pass makes the operator, with its weight",
+    ("compiler/ops/reduction.cc", "{}: there are no elements"): RUNS,
+    ("compiler/ops/registry.cc", "any type"): "nowhere expected",
+    ("compiler/ops/relations.cc", "{} inputs expected, {} given"): "the parser has counted",
+    ("compiler/ops/relations.cc", "at least {}"): "the parser has counted",
+    ("compiler/ops/reshape.cc", " is {0}, which stands for an extent of the data"): RUNS,
+    ("compiler/ops/reshape.cc", "{} is {{0}}, which stands for extent {} of the data, which has {}"): RUNS,
+    ("compiler/ops/reshape.cc", "reshape: the new shape holds {0} times -1"): RUNS,
     ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):
         "the operator that does not know it is reported first",
     ("compiler/types/specialise_function.cc", "the type of {} is not known; annotate it"):

@@ -99,7 +99,10 @@ TEST_CASE("all errors come with their place, and nothing else comes out") {
 }
 
 TEST_CASE("a ref cannot leave the program") {
-  CHECK_THAT(errorsOf("def @main() { ref(1) }"), Catch::Contains("ref"));
+  CHECK_THAT(errorsOf("def @main() { ref(1) }"),
+             Catch::Contains("@main: a ref cannot be the result of an exported function"));
+  CHECK_THAT(errorsOf("def @main(%r: ref(int32)) { ref_read(%r) }"),
+             Catch::Contains("@main: a ref cannot be a parameter of an exported function"));
 }
 
 TEST_CASE("a named extent can be fixed") {

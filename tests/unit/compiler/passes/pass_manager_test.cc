@@ -244,6 +244,23 @@ TEST_CASE("instruments see the passes go by", "[pass-manager]") {
   CHECK(report(counters).find("nothing") == std::string::npos);
 }
 
+TEST_CASE("a pass that breaks a rule is named, and is the last", "[pass-manager]") {
+  Program program("def @main(%x: int32) -> int32 { let %y = %x; %y + 1 }");
+  PassContext context{.diagnostics = program.diagnostics};
+  size_t verified = 0;
+  PassVerifier verifier([&](ir::Module&) -> Result<void> {
+    if (++verified == 2) return Error(ErrorCode::Internal, "%y has no type");
+    return success();
+  });
+  Instrument* instruments[] = {&verifier};
+  const Result<void> result =
+      runPipeline(program.module, pipelineFrom("prepare, contify, propagate"), context, instruments);
+  REQUIRE_FALSE(result.has_value());
+  CHECK_THAT(result.assume_error().describe(),
+             Catch::Contains("after pass contify") && Catch::Contains("%y has no type"));
+  CHECK(verified == 2);
+}
+
 TEST_CASE("what a verifier finds names the pass", "[pass-manager]") {
   Program program("def @main(%x: int32) -> int32 { %x + 1 }");
   PassContext context{.diagnostics = program.diagnostics};
