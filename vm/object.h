@@ -135,7 +135,7 @@ struct Storage : Object {
 /// All cells of a heap are on one list: they alone can make cycles.
 struct Cell : Object {
   union {
-    Object* reference;
+    Object* reference;  ///< null: empty, between cell_take_ref and cell_write_ref
     uint64_t scalar;
   };
   Cell* previous;

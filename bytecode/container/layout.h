@@ -13,7 +13,7 @@ namespace baton::bytecode {
 inline constexpr std::array<unsigned char, 8> kMagic = {0x8f, 'V', 'M', 'X', '\r', '\n', 0x1a, '\n'};
 /// A reader accepts its own major and any minor up to its own. Major 0 promises nothing.
 inline constexpr uint16_t kFormatMajor = 0;
-inline constexpr uint16_t kFormatMinor = 2;
+inline constexpr uint16_t kFormatMinor = 3;
 /// Feature bits that this build understands; a file that sets others is Incompatible.
 inline constexpr uint64_t kKnownFeatures = 0;
 

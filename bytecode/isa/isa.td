@@ -261,16 +261,21 @@ def CaptureRef : Hooked<0x327, "capture_ref", [Operand<"dst", RDef>, Operand<"cl
     "a captured reference; the closure's function is known from its kind", "dst = closure.references[slot]">;
 def CaptureScalar : Hooked<0x328, "capture_scalar", [Operand<"dst", SDef>, Operand<"closure", RUse, "closure">, Operand<"slot", SmallImm>],
     "a captured scalar", "dst = closure.scalars[slot]">;
+let Effects = [MayFail] in
 def CellReadRef : Hooked<0x329, "cell_read_ref", [Operand<"dst", RDef>, Operand<"cell", RUse, "cell">],
-    "the reference in a cell", "dst = *cell">;
+    "the reference in a cell; an error when it is empty", "dst = *cell">;
 def CellReadScalar : Hooked<0x32a, "cell_read_scalar", [Operand<"dst", SDef>, Operand<"cell", RUse, "cell">],
     "the scalar in a cell", "dst = *cell">;
 let Effects = [Writes] in {
 def CellWriteRef : Hooked<0x32b, "cell_write_ref", [Operand<"cell", RUse, "cell">, Operand<"value", ROwn>],
-    "replace the reference in a cell", "*cell = value">;
+    "replace the reference in a cell, or fill one that is empty", "*cell = value">;
 def CellWriteScalar : Hooked<0x32c, "cell_write_scalar", [Operand<"cell", RUse, "cell">, Operand<"value", SUse>],
     "replace the scalar in a cell", "*cell = value">;
 }
+let Effects = [MayFail, Writes], Since = 3 in
+def CellTakeRef : Hooked<0x32d, "cell_take_ref", [Operand<"dst", RDef>, Operand<"cell", RUse, "cell">],
+    "move the reference out of a cell, which is empty until it is written; an error when it is empty already",
+    "dst = *cell; *cell = nothing">;
 
 //===-- Arrays: 0x340 -------------------------------------------------------===//
 

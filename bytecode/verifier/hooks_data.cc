@@ -178,6 +178,10 @@ void verifyInstruction(CellReadRef view, Typing& typing) {
   if (const auto content = cellContent(typing, view.cell(), RegisterBank::Reference))
     typing.define(view.dst(), *content);
 }
+void verifyInstruction(CellTakeRef view, Typing& typing) {
+  if (const auto content = cellContent(typing, view.cell(), RegisterBank::Reference))
+    typing.define(view.dst(), *content);
+}
 void verifyInstruction(CellReadScalar view, Typing& typing) {
   if (const auto content = cellContent(typing, view.cell(), RegisterBank::Scalar))
     typing.define(view.dst(), *content);

@@ -23,6 +23,12 @@ bool failTag(Machine& m, uint32_t found, uint32_t expected) try {
   return m.lackMemory();
 }
 
+bool failEmptyCell(Machine& m) try {
+  return m.failProgram("the cell is empty: its value was taken out and none was written since");
+} catch (const std::bad_alloc&) {
+  return m.lackMemory();
+}
+
 const uint64_t* stopAtCall(Machine& m, int64_t fuel) try {
   if (fuel >= 0 && m.interrupt.load(std::memory_order_relaxed) == 0)
     m.fail(ErrorCode::LimitReached, fmt::format("call depth limit reached: {} frames allowed", m.depthLimit));

@@ -97,12 +97,25 @@ BATON_EXEC bool exec(bytecode::CellNewScalar v, Frame& f) {
   define(f.r, v.dst(), cell);
   return true;
 }
-BATON_EXEC void exec(bytecode::CellReadRef v, Frame& f) {
-  Object* cell = borrow(f.r, v.cell());
-  Object* content = asCell(cell)->reference;
+BATON_EXEC bool exec(bytecode::CellReadRef v, Frame& f) {
+  Cell* cell = asCell(f.r[v.cell().index()]);
+  Object* content = cell->reference;
+  if (!content) [[unlikely]]
+    return failEmptyCell(*f.m);
   retain(content);
-  finish(*f.m, v.cell(), cell);
+  letGo(*f.m, f.r, v.cell(), cell);
   define(f.r, v.dst(), content);
+  return true;
+}
+BATON_EXEC bool exec(bytecode::CellTakeRef v, Frame& f) {
+  Cell* cell = asCell(f.r[v.cell().index()]);
+  Object* content = cell->reference;
+  if (!content) [[unlikely]]
+    return failEmptyCell(*f.m);
+  cell->reference = nullptr;
+  letGo(*f.m, f.r, v.cell(), cell);
+  define(f.r, v.dst(), content);
+  return true;
 }
 BATON_EXEC void exec(bytecode::CellReadScalar v, Frame& f) {
   Object* cell = borrow(f.r, v.cell());
@@ -115,7 +128,7 @@ BATON_EXEC void exec(bytecode::CellWriteRef v, Frame& f) {
   Object* old = asCell(cell)->reference;
   asCell(cell)->reference = value;
   finish(*f.m, v.cell(), cell);
-  f.m->heap->release(old);
+  if (old) f.m->heap->release(old);
 }
 BATON_EXEC void exec(bytecode::CellWriteScalar v, Frame& f) {
   Object* cell = borrow(f.r, v.cell());

@@ -39,6 +39,7 @@ struct TailWindow {
 
 // -- Data -----------------------------------------------------------------------------------
 [[gnu::cold]] bool failTag(Machine& m, uint32_t found, uint32_t expected);
+[[gnu::cold]] bool failEmptyCell(Machine& m);
 
 // -- Arrays ---------------------------------------------------------------------------------
 [[gnu::cold]] bool failElement(Machine& m, int64_t index, const Array& array);

@@ -146,7 +146,7 @@ TEST_CASE("another version is Incompatible and says who wrote it") {
   CHECK(program.error().code() == ErrorCode::Incompatible);
   CHECK(
       program.error().message() ==
-      "format 1.2, written by `baton 0.1.0`: this build reads 0.0 to 0.2; compile the model again with this "
+      "format 1.3, written by `baton 0.1.0`: this build reads 0.0 to 0.3; compile the model again with this "
       "version, or use the version that wrote it");
 }
 

@@ -273,7 +273,12 @@ TEST_CASE("arrays in the heap are freed without recursion, shared whole, and may
   round->references()[round->length++] = cell;
   cell->reference = round;
   CHECK(heap->inUseBytes() > 0);
+  // An empty one that somebody holds stays.
+  Cell* empty = heap->allocateCell(true);
+  empty->reference = nullptr;
   collectCycles(*heap);
+  CHECK(heap->cells() == empty);
+  heap->release(empty);
   CHECK(heap->inUseBytes() == 0);
 
   // What is left goes with the heap, blocks of arrays included.

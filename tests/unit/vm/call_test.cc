@@ -244,6 +244,17 @@ TEST_CASE("cycles through cells stay until the call ends") {
   CHECK(peaks[2] - peaks[1] >= 1000 * 2 * 16);
 }
 
+TEST_CASE("a cell that is empty may be written and freed, but has nothing to read") {
+  const Runtime runtime(kCells, {.useSwitch = GENERATE(false, true)});
+  CHECK(runtime.runI64("taken", {Runtime::i64(0)}) == 1);
+  CHECK(runtime.runI64("taken", {Runtime::i64(3)}) == 1);
+  for (const int64_t what : {1, 2})
+    CHECK(messageOf(runtime.run("taken", {Runtime::i64(what)})) ==
+          "the cell is empty: its value was taken out and none was written since");
+  CHECK(runtime.context->heap().cells() == nullptr);
+  CHECK(runtime.context->heap().inUseBytes() == 0);
+}
+
 TEST_CASE("cells count, cycles through them are freed, and they stay in their context") {
   const Runtime runtime(kCells, {.useSwitch = GENERATE(false, true)});
   CHECK(runtime.runI64("counter", {Runtime::i64(1000)}) == 1000);

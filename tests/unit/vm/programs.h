@@ -277,7 +277,8 @@ fn @use (closure<sig0>, i64) -> (i64) regs s1 r1 {
 )vmasm";
 
 /// Cells: counter(n) counts in a cell; cycle(n) leaves n cycles through cells behind; leak
-/// returns a tuple with a cell in it.
+/// returns a tuple with a cell in it. taken(what) empties a cell, then writes and reads it (0),
+/// reads it (1), empties it again (2), or leaves it so, held by a value that it held (else).
 inline constexpr std::string_view kCells = R"vmasm(
 kind k0 = i64
 kind k1 = adt<t0>
@@ -298,6 +299,10 @@ entry "cycle" @cycle {
 }
 entry "leak" @leak {
   result adt<t1>
+}
+entry "taken" @taken {
+  param "what" i64
+  result i64
 }
 fn @counter (i64) -> (i64) regs s4 r1 {
   s1 = const i64, 0
@@ -334,6 +339,32 @@ fn @leak () -> (adt<t1>) regs s1 r2 {
   s0 = const i64, 7
   r1 = make_adt 0, t1, [r0!], [s0]
   ret [], [r1!]
+}
+fn @taken (i64) -> (i64) regs s1 r3 {
+  r0 = make_adt 0, t0, [], []
+  r1 = cell_new_ref k1, r0!
+  r0 = make_adt 1, t0, [r1], []
+  cell_write_ref r1, r0!
+  r2 = cell_take_ref r1
+  switch s0, [b0, b1, b2, b3]
+b0:
+  cell_write_ref r1, r2!
+  r0 = cell_take_ref r1!
+  s0 = get_tag r0!
+  ret [s0], []
+b1:
+  r0 = cell_read_ref r1
+  jump b4
+b2:
+  r0 = cell_take_ref r1
+  jump b4
+b3:
+  r0 = make_adt 0, t0, [], []
+b4:
+  s0 = get_tag r2!
+  drop r1!
+  drop r0!
+  ret [s0], []
 }
 )vmasm";
 
