@@ -11,15 +11,10 @@ using ir::BlockId;
 using ir::VarId;
 
 void forEachPlainSymbol(const ir::VarInfo& info, const std::function<void(DimSymbol)>& f) {
-  auto visit = [&](const DimExpr& expr) {
-    if (auto symbol = expr.asSymbol(); symbol && *symbol != ir::kAnyDim) f(*symbol);
-  };
-  if (info.type != nullptr && info.type->hasSymbols())
-    ir::forEachOwnTensor(info.type, [&](ir::TypeRef type) {
-      for (const DimExpr& dim : type->dims()) visit(dim);
-    });
+  if (info.type != nullptr && info.type->hasSymbols()) ir::forEachBoundSymbol(info.type, f);
   if (info.valueDims)
-    for (const DimExpr& element : *info.valueDims) visit(element);
+    for (const DimExpr& element : *info.valueDims)
+      if (const auto symbol = element.asSymbol(); symbol && *symbol != ir::kAnyDim) f(*symbol);
 }
 
 SymbolBinders::SymbolBinders(const ir::Function& function, bool keepsScopes) {

@@ -18,12 +18,9 @@ Error misfit(ir::Module& module, TypeRef type, std::string_view found) {
                fmt::format("expected {}, found {}", ir::print(module, type), found));
 }
 
-/// The tags of Cons and Nil of the data type `List`.
-struct ListTags {
-  uint32_t cons;
-  uint32_t nil;
-};
-std::optional<ListTags> listTags(const ir::Module& module, TypeRef type) {
+}  // namespace
+
+std::optional<ListTags> listTags(const ir::Module& module, ir::TypeRef type) {
   if (!type->isAdt()) return std::nullopt;
   const ir::TypeDef& definition = module.typeDef(type->definition());
   if (definition.name != "List" || definition.constructors.size() != 2) return std::nullopt;
@@ -33,6 +30,8 @@ std::optional<ListTags> listTags(const ir::Module& module, TypeRef type) {
       return ListTags{cons, 1 - cons};
   return std::nullopt;
 }
+
+namespace {
 
 /// A part that is being read; its children's values come in order.
 struct Reading {

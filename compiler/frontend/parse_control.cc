@@ -84,6 +84,7 @@ std::optional<ir::Atom> Parser::parseMatch() {
   while (!at(TokenKind::RightBrace) && !at(TokenKind::End)) {
     size_t varMark = vars_.enter();
     size_t dimMark = dims_.enter();
+    patternVars_.clear();
     std::optional<ir::PatternId> pattern = parsePattern();
     bool clauseOk = pattern && expect(TokenKind::FatArrow, "after a pattern");
     if (clauseOk) {
@@ -142,6 +143,7 @@ std::optional<ir::PatternId> Parser::parsePattern() {
     ir::VarInfo info;
     info.name = takeName();
     info.location = token.location;
+    isNewName("variable %", info.name, info.location, patternVars_);
     if (accept(TokenKind::Colon)) {
       std::optional<ir::TypeRef> type = parseAnnotation();
       if (!type) return std::nullopt;
@@ -184,8 +186,18 @@ std::optional<ir::PatternId> Parser::parsePattern() {
   return function_->addPattern(std::move(pattern));
 }
 
+/// Reports a name that stands twice among those that are bound together; `places` has those before it.
+bool Parser::isNewName(std::string_view what, const std::string& name, SourceLocation location,
+                       NamePlaces& places) {
+  const auto [other, isNew] = places.try_emplace(name, location);
+  if (isNew) return true;
+  error(location, fmt::format("{}{} is defined twice", what, shown(name)));
+  diagnostics_.note(other->second, "the other one");
+  return false;
+}
+
 // %x ['{' virtual_device=... '}'] of a parameter; `places` has those before it.
-std::optional<ir::VarInfo> Parser::parseParamName(std::string_view where, ParamPlaces& places) {
+std::optional<ir::VarInfo> Parser::parseParamName(std::string_view where, NamePlaces& places) {
   ir::VarInfo info;
   info.location = peek().location;
   if (!at(TokenKind::Local)) {
@@ -193,11 +205,7 @@ std::optional<ir::VarInfo> Parser::parseParamName(std::string_view where, ParamP
     return std::nullopt;
   }
   info.name = takeName();
-  if (auto [other, isNew] = places.try_emplace(info.name, info.location); !isNew) {
-    error(info.location, fmt::format("parameter %{} is defined twice", shown(info.name)));
-    diagnostics_.note(other->second, "the other one");
-    return std::nullopt;
-  }
+  if (!isNewName("parameter %", info.name, info.location, places)) return std::nullopt;
   if (!skipDevice()) return std::nullopt;
   return info;
 }
@@ -207,7 +215,7 @@ bool Parser::parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs) {
   if (!expect(TokenKind::LeftParen, "before parameters")) return false;
   size_t firstDim = declaredDims_.size();
   std::vector<ir::TypeRef> types;
-  ParamPlaces places;
+  NamePlaces places;
   bool isGood = true;
   while (!at(TokenKind::RightParen)) {
     if (atAttribute()) {

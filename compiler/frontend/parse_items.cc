@@ -196,9 +196,11 @@ void Parser::parseCodeItems() {
 
 bool Parser::parseGenerics(std::vector<ir::TypeVarId>& generics) {
   if (!expect(TokenKind::LeftBracket, "before type parameters")) return false;
+  NamePlaces places;
   while (!at(TokenKind::RightBracket)) {
     const Token name = peek();
     if (!expect(TokenKind::Identifier, "in the list of type parameters")) return false;
+    isNewName("type parameter ", std::string(name.text), name.location, places);
     ir::TypeVarId var = module_.addTypeVar(std::string(name.text));
     generics.push_back(var);
     typeVars_.declare(name.text, var);

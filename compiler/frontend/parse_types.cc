@@ -5,25 +5,11 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/parser_impl.h"
+#include "compiler/ir/type_walk.h"
 
 namespace baton::frontend {
 
 namespace {
-
-/// Symbols that a value of this type binds: whole extents of tensors, alone or in tuples.
-void collectPlainDims(ir::TypeRef root, std::vector<DimSymbol>& symbols) {
-  std::vector<ir::TypeRef> stack{root};
-  while (!stack.empty()) {
-    ir::TypeRef type = stack.back();
-    stack.pop_back();
-    if (type->isTensor()) {
-      for (const DimExpr& dim : type->dims())
-        if (std::optional<DimSymbol> symbol = dim.asSymbol()) symbols.push_back(*symbol);
-    } else if (type->isTuple()) {
-      stack.insert(stack.end(), type->elements().begin(), type->elements().end());
-    }
-  }
-}
 
 /// Whether the symbol stands in the arguments of a data type, or in an array.
 bool isInsideData(ir::TypeRef root, DimSymbol symbol) {
@@ -47,7 +33,7 @@ bool isInsideData(ir::TypeRef root, DimSymbol symbol) {
 bool Parser::checkNewDims(size_t firstDeclared, std::span<const ir::TypeRef> types) {
   std::vector<DimSymbol> plain;
   for (ir::TypeRef type : types)
-    if (type != nullptr) collectPlainDims(type, plain);
+    if (type != nullptr) ir::forEachBoundSymbol(type, [&](DimSymbol symbol) { plain.push_back(symbol); });
   bool ok = true;
   for (size_t i = firstDeclared; i < declaredDims_.size(); ++i) {
     auto [symbol, location] = declaredDims_[i];

@@ -167,8 +167,9 @@ class Parser {
   std::optional<ir::Atom> parseMatch();
   std::optional<ir::PatternId> parsePattern();
   std::optional<ir::Atom> parseLambda(ir::VarId self, std::string_view selfName);
-  using ParamPlaces = std::unordered_map<std::string, SourceLocation>;  ///< by name
-  std::optional<ir::VarInfo> parseParamName(std::string_view where, ParamPlaces& places);
+  using NamePlaces = std::unordered_map<std::string, SourceLocation>;  ///< by name
+  bool isNewName(std::string_view what, const std::string& name, SourceLocation location, NamePlaces& places);
+  std::optional<ir::VarInfo> parseParamName(std::string_view where, NamePlaces& places);
   bool parseParams(std::vector<ir::VarId>& params, ir::Attrs& attrs);
   void skipType();
   bool skipDevice();
@@ -240,7 +241,8 @@ class Parser {
   ScopedNames<DimSymbol> dims_;
   bool mayNameDims_ = false;  // a new name in a dim declares a symbol
   bool isBareExpression_ = false;
-  ParamPlaces freeVariables_;  // of the bare expression
+  NamePlaces freeVariables_;  // of the bare expression
+  NamePlaces patternVars_;    // of the pattern that is being read
   bool hasDottedNames_ = false;
   SourceLocation valueLocation_;  // of the last value that ended a sequence
   std::vector<std::pair<DimSymbol, SourceLocation>> declaredDims_;

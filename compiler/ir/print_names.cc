@@ -1,13 +1,16 @@
 #include "compiler/ir/print_names.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::ir {
 namespace {
 
-std::string unusedName(const std::string& hint, const std::unordered_set<std::string>& taken) {
+std::string unusedDimName(const std::string& hint, const std::unordered_set<std::string>& taken) {
   if (!taken.contains(hint)) return hint;
   for (size_t i = 1;; ++i) {
     std::string candidate = fmt::format("{}_{}", hint, i);
@@ -20,8 +23,8 @@ std::string unusedName(const std::string& hint, const std::unordered_set<std::st
 void PrintNames::nameVariables(const Function& function) {
   vars_.assign(function.vars.size(), {});
   numbered_.assign(function.vars.size(), false);
-  std::unordered_map<std::string, size_t> copies;  // of a hint, so that thousands of one name stay cheap
-  std::unordered_set<std::string> taken;
+  copies_.clear();
+  taken_.clear();
   size_t nextNumber = 0;
   auto name = [&](VarId var, bool mayBeNumbered, const char* fallback) {
     std::string hint = function.var(var).name;
@@ -31,11 +34,7 @@ void PrintNames::nameVariables(const Function& function) {
       return;
     }
     if (hint.empty()) hint = fallback;
-    std::string candidate = hint;
-    for (size_t& copy = copies[hint]; taken.contains(candidate); candidate = fmt::format("{}_{}", hint, copy))
-      ++copy;
-    taken.insert(candidate);
-    vars_[var.value()] = std::move(candidate);
+    vars_[var.value()] = unusedName(hint);
   };
   for (VarId param : function.params) name(param, false, "p");
   if (function.body == kNoBlock) return;
@@ -54,14 +53,51 @@ void PrintNames::nameVariables(const Function& function) {
   walk(function, function.body, callbacks);
 }
 
+std::string PrintNames::unusedName(const std::string& hint) {
+  std::string candidate = hint;
+  for (size_t& copy = copies_[hint]; taken_.contains(candidate); candidate = fmt::format("{}_{}", hint, copy))
+    ++copy;
+  taken_.insert(candidate);
+  return candidate;
+}
+
+void PrintNames::giveName(VarId var) {
+  vars_[var.value()] = unusedName("v");
+  numbered_[var.value()] = false;
+}
+
 std::string PrintNames::of(DimSymbol symbol) {
   if (symbol == kAnyDim) return "?";
   auto known = symbols_.find(symbol);
   if (known != symbols_.end()) return known->second;
-  std::string name = unusedName(module_->dimSymbols.name(symbol), takenSymbols_);
+  std::string name = unusedDimName(module_->dimSymbols.name(symbol), takenSymbols_);
   takenSymbols_.insert(name);
   symbols_.emplace(symbol, name);
   return name;
+}
+
+void PrintNames::leaveScope() {
+  for (; bound_.size() > scopes_.back(); bound_.pop_back()) --boundCount_[bound_.back()];
+  scopes_.pop_back();
+}
+
+void PrintNames::bindDims(TypeRef type) {
+  forEachBoundSymbol(type, [&](DimSymbol symbol) {
+    bound_.push_back(symbol);
+    ++boundCount_[symbol];
+  });
+}
+
+bool PrintNames::isBound(DimSymbol symbol) const {
+  const auto count = boundCount_.find(symbol);
+  return count != boundCount_.end() && count->second > 0;
+}
+
+bool PrintNames::isBound(const DimExpr& dim) const {
+  std::vector<DimSymbol> symbols;
+  dim.collectSymbols(symbols);
+  return std::all_of(symbols.begin(), symbols.end(),
+                     [&](DimSymbol symbol) { return symbol == kAnyDim || isBound(symbol); });
 }
 
 }  // namespace baton::ir

@@ -17,16 +17,33 @@ class PrintNames {
   /// Names all variables of a function, in order of their definition.
   void nameVariables(const Function& function);
   const std::string& of(VarId var) const { return vars_.at(var.value()); }
+  /// Another name for a variable that `%n = ` was to bind, for a `let`.
+  void giveName(VarId var);
   /// Bound by '%n = ', not by let.
   bool isNumbered(VarId var) const { return numbered_.at(var.value()); }
   std::string of(DimSymbol symbol);
 
+  /// Names of dims that a reader of the text knows: those that are whole extents of what was
+  /// bound in the open scopes, as the parser sees it.
+  void enterScope() { scopes_.push_back(bound_.size()); }
+  void leaveScope();
+  void bindDims(TypeRef type);
+  bool isBound(DimSymbol symbol) const;
+  bool isBound(const DimExpr& dim) const;
+
  private:
+  std::string unusedName(const std::string& hint);
+
   const Module* module_;
   std::vector<std::string> vars_;
   std::vector<bool> numbered_;
+  std::unordered_map<std::string, size_t> copies_;  // of a hint, so that thousands of one name stay cheap
+  std::unordered_set<std::string> taken_;
   std::unordered_map<DimSymbol, std::string> symbols_;
   std::unordered_set<std::string> takenSymbols_;
+  std::vector<DimSymbol> bound_;                      // in order
+  std::unordered_map<DimSymbol, size_t> boundCount_;  // how often they are there
+  std::vector<size_t> scopes_;                        // where each begins
 };
 
 }  // namespace baton::ir

@@ -1,5 +1,6 @@
 // Types, dims and scalars as text.
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -13,7 +14,10 @@ std::string printDim(const DimExpr& dim, PrintNames& names) {
   return dim.print([&](DimSymbol symbol) { return names.of(symbol); });
 }
 
-std::string printType(const Module& module, TypeRef root, PrintNames& names) {
+namespace {
+
+std::string typeText(const Module& module, TypeRef root,
+                     const std::function<std::string(const DimExpr&)>& dimText) {
   // Pieces still to be written, last first: a type, or text between types.
   struct Piece {
     TypeRef type;
@@ -44,7 +48,7 @@ std::string printType(const Module& module, TypeRef root, PrintNames& names) {
         out += "Tensor[(";
         for (size_t i = 0; i < type->dims().size(); ++i) {
           if (i > 0) out += ", ";
-          out += printDim(type->dims()[i], names);
+          out += dimText(type->dims()[i]);
         }
         if (type->dims().size() == 1) out += ',';
         out += fmt::format("), {}]", dtypeName(type->dtype()));
@@ -83,6 +87,17 @@ std::string printType(const Module& module, TypeRef root, PrintNames& names) {
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string printType(const Module& module, TypeRef type, PrintNames& names) {
+  return typeText(module, type, [&](const DimExpr& dim) { return printDim(dim, names); });
+}
+
+std::string printDeclaredType(const Module& module, TypeRef type, PrintNames& names) {
+  return typeText(module, type,
+                  [&](const DimExpr& dim) { return names.isBound(dim) ? printDim(dim, names) : "?"; });
 }
 
 std::string print(const Module& module, TypeRef type) {

@@ -7,6 +7,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/print_names.h"
 #include "compiler/ir/print_text.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::ir {
@@ -98,6 +99,8 @@ class Printer {
     function_ = &function;
     names_ = PrintNames(module_);
     names_.nameVariables(function);
+    collectNeededDims();
+    names_.enterScope();
     doc(function.doc);
     out_ += fmt::format("def @{}{}", function.name, generics(function.generics));
     params(function.params, function.attrs, false);
@@ -111,10 +114,45 @@ class Printer {
     out_ += " {\n";
     depth_ = 1;
     body(function.body);
+    names_.leaveScope();
     out_ += "}\n";
   }
 
  private:
+  /// What the text says by name and something must bind.
+  void collectNeededDims() {
+    neededDims_.clear();
+    std::vector<DimSymbol> symbols;
+    for (BlockId block : blocksInOrder(*function_, function_->body))
+      for (const Binding& binding : function_->block(block).bindings) {
+        if (const CallOp* call = std::get_if<CallOp>(&binding.rhs))
+          for (const auto& [name, value] : call->attrs.entries())
+            if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
+              for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
+        if (const Lambda* lambda = std::get_if<Lambda>(&binding.rhs))
+          for (VarId param : lambda->params)
+            if (TypeRef type = function_->var(param).type)
+              forEachOwnTensor(type, [&](TypeRef tensor) {
+                for (const DimExpr& dim : tensor->dims()) dim.collectSymbols(symbols);
+              });
+      }
+    neededDims_.insert(symbols.begin(), symbols.end());
+  }
+
+  /// ": Tensor[(n,), float32]" where a type is declared, or where the text needs the name of an
+  /// extent that nothing before has bound. From here on a reader knows those in it.
+  std::string declaration(VarId var) {
+    const VarInfo& info = function_->var(var);
+    TypeRef type = info.declaredType;
+    if (info.type != nullptr)
+      forEachBoundSymbol(info.type, [&](DimSymbol symbol) {
+        if (neededDims_.contains(symbol) && !names_.isBound(symbol)) type = info.type;
+      });
+    if (type == nullptr) return {};
+    names_.bindDims(type);
+    return ": " + printDeclaredType(module_, type, names_);
+  }
+
   void doc(const std::string& text) {
     size_t start = 0;
     while (start < text.size()) {
@@ -165,11 +203,16 @@ class Printer {
   void params(const std::vector<VarId>& params, const Attrs& attrs, bool isJoin) {
     out_ += '(';
     bool isFirst = true;
-    for (VarId param : params) {
+    const auto typeOf = [&](VarId param) {
       const VarInfo& info = function_->var(param);
-      TypeRef type = info.type != nullptr ? info.type : info.declaredType;
+      return info.type != nullptr ? info.type : info.declaredType;
+    };
+    for (VarId param : params)
+      if (TypeRef type = typeOf(param)) names_.bindDims(type);
+    for (VarId param : params) {
+      TypeRef type = typeOf(param);
       out_ += fmt::format("{}%{}", isFirst ? "" : ", ", names_.of(param));
-      if (type != nullptr) out_ += ": " + printType(module_, type, names_);
+      if (type != nullptr) out_ += ": " + printDeclaredType(module_, type, names_);
       isFirst = false;
     }
     out_ += printAttrs(attrs, nullptr, names_, isFirst);
@@ -194,11 +237,7 @@ class Printer {
       const Pattern& node = function_->pattern(*piece.pattern);
       switch (node.kind) {
         case Pattern::Kind::Wildcard: text += '_'; continue;
-        case Pattern::Kind::Var:
-          text += '%' + names_.of(node.var);
-          if (TypeRef declared = function_->var(node.var).declaredType)
-            text += ": " + printType(module_, declared, names_);
-          continue;
+        case Pattern::Kind::Var: text += '%' + names_.of(node.var) + declaration(node.var); continue;
         case Pattern::Kind::Constructor: text += module_.constructor(node.constructor).name; break;
         case Pattern::Kind::Tuple: break;
       }
@@ -280,9 +319,10 @@ class Printer {
     out_ += std::visit(Visitor{*this}, rhs);
     if (const Lambda* lambda = std::get_if<Lambda>(&rhs)) {
       out_ += generics(lambda->generics);
+      names_.enterScope();
       params(lambda->params, lambda->attrs, lambda->isJoin);
       if (lambda->declaredResult != nullptr)
-        out_ += " -> " + printType(module_, lambda->declaredResult, names_);
+        out_ += " -> " + printDeclaredType(module_, lambda->declaredResult, names_);
       out_ += " {\n";
     }
   }
@@ -296,14 +336,10 @@ class Printer {
     callbacks.enterBinding = [&](BlockId block, size_t index) {
       const Binding& binding = function_->block(block).bindings[index];
       indent();
-      if (names_.isNumbered(binding.var)) {
-        out_ += fmt::format("%{} = ", names_.of(binding.var));
-      } else {
-        out_ += fmt::format("let %{}", names_.of(binding.var));
-        const VarInfo& info = function_->var(binding.var);
-        if (info.declaredType != nullptr) out_ += ": " + printType(module_, info.declaredType, names_);
-        out_ += " = ";
-      }
+      const std::string type = declaration(binding.var);
+      if (!type.empty() && names_.isNumbered(binding.var)) names_.giveName(binding.var);
+      const bool isLet = !names_.isNumbered(binding.var);
+      out_ += fmt::format("{}%{}{} = ", isLet ? "let " : "", names_.of(binding.var), type);
       opening(binding.rhs);
       return true;
     };
@@ -316,19 +352,23 @@ class Printer {
         if (child > 0) closeClause();
         ++depth_;
         indent();
+        names_.enterScope();
         out_ += pattern(match->clauses[child].pattern) + " => {\n";
       }
       ++depth_;
     };
+    callbacks.enterBlock = [&](BlockId) { names_.enterScope(); };
     callbacks.leaveBlock = [&](BlockId block) {
       indent();
       out_ += atom(function_->block(block).result) + "\n";
+      names_.leaveScope();
       --depth_;
     };
     callbacks.leaveBinding = [&](BlockId block, size_t index) {
       const Binding& binding = function_->block(block).bindings[index];
       const Match* match = std::get_if<Match>(&binding.rhs);
       if (match != nullptr && !match->clauses.empty()) closeClause();
+      if (std::holds_alternative<Lambda>(binding.rhs)) names_.leaveScope();
       bool hasBlock = match != nullptr;
       forEachChildBlock(binding.rhs, [&](BlockId) { hasBlock = true; });
       if (hasBlock) {
@@ -339,13 +379,29 @@ class Printer {
       TypeRef type = function_->var(binding.var).type;
       if (options_.types && type != nullptr && !std::holds_alternative<Lambda>(binding.rhs))
         out_ += fmt::format("  /* {} */", printType(module_, type, names_));
+      // Of operators a reader finds the checks again; what stands for one that cannot succeed has
+      // only these.
+      if (std::holds_alternative<MakeTuple>(binding.rhs))
+        for (const Obligation& obligation : binding.obligations)
+          out_ += fmt::format("  /* requires {} */", obligationText(obligation));
       out_ += '\n';
     };
     walk(*function_, root, callbacks);
     depth_ = 0;
   }
 
+  /// "n + 1 == n, or else add: the shapes (n + 1,) and (n,) do not broadcast".
+  std::string obligationText(const Obligation& obligation) {
+    std::vector<std::string> shown;
+    for (const DimExpr& dim : obligation.shown) shown.push_back(printDim(dim, names_));
+    if (shown.empty()) shown = {printDim(obligation.lhs, names_), printDim(obligation.rhs, names_)};
+    return fmt::format("{} {} {}, or else {}", printDim(obligation.lhs, names_),
+                       relationName(obligation.relation), printDim(obligation.rhs, names_),
+                       ops::formatDimMessage(obligation.message, shown));
+  }
+
   void closeClause() {
+    names_.leaveScope();
     indent();
     --depth_;
     out_ += "},\n";
@@ -356,6 +412,7 @@ class Printer {
   PrintNames names_;
   const Function* function_ = nullptr;
   std::string out_;
+  std::unordered_set<DimSymbol> neededDims_;  // looked up only
   size_t depth_ = 0;
   std::vector<ConstantId> metaConstants_;
   std::unordered_map<ConstantId, size_t> metaIndex_;

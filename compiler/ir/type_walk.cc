@@ -19,6 +19,13 @@ void forEachOwnTensor(TypeRef root, const std::function<void(TypeRef)>& f) {
   }
 }
 
+void forEachBoundSymbol(TypeRef type, const std::function<void(DimSymbol)>& f) {
+  forEachOwnTensor(type, [&](TypeRef tensor) {
+    for (const DimExpr& dim : tensor->dims())
+      if (const std::optional<DimSymbol> symbol = dim.asSymbol(); symbol && *symbol != kAnyDim) f(*symbol);
+  });
+}
+
 void forEachSymbol(TypeRef root, const std::function<void(DimSymbol)>& f) {
   std::unordered_set<TypeRef> seen;
   std::vector<TypeRef> stack{root};

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 
 namespace baton::ir {
@@ -299,26 +300,18 @@ class DimVerifier {
   }
 
  private:
-  void giveSymbol(const DimExpr& dim) {
-    std::optional<DimSymbol> symbol = dim.asSymbol();
-    if (!symbol || *symbol == kAnyDim || symbol->value() >= known_.size()) return;
-    ++known_[symbol->value()];
-    scopes_.back().push_back(*symbol);
+  void giveSymbol(DimSymbol symbol) {
+    if (symbol == kAnyDim || symbol.value() >= known_.size()) return;
+    ++known_[symbol.value()];
+    scopes_.back().push_back(symbol);
   }
 
   void give(VarId var) {
     const VarInfo& info = function_.var(var);
-    std::vector<TypeRef> stack{info.type};
-    while (!stack.empty()) {
-      TypeRef type = stack.back();
-      stack.pop_back();
-      if (type->isTensor())
-        for (const DimExpr& dim : type->dims()) giveSymbol(dim);
-      else if (type->isTuple())
-        stack.insert(stack.end(), type->elements().begin(), type->elements().end());
-    }
+    forEachBoundSymbol(info.type, [&](DimSymbol symbol) { giveSymbol(symbol); });
     if (info.valueDims)
-      for (const DimExpr& dim : *info.valueDims) giveSymbol(dim);
+      for (const DimExpr& dim : *info.valueDims)
+        if (const std::optional<DimSymbol> symbol = dim.asSymbol()) giveSymbol(*symbol);
   }
 
   void needDim(const DimExpr& dim, VarId var) {

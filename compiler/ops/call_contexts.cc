@@ -99,33 +99,42 @@ DimExpr KnownDims::fresh(std::string_view hint) {
   return DimExpr::symbol(symbol);
 }
 
-KnownInput knownOperand(ir::Module& module, const ir::Function& function, ir::Atom atom) {
-  const ir::TypeRef type = module.typeOf(function, atom);
-  KnownInput known{type->dtype(), {type->dims().begin(), type->dims().end()}, std::nullopt, std::nullopt};
-  if (atom.isVar()) {
-    known.values = function.var(atom.var()).valueDims;
-    return known;
-  }
-  const ir::Constant& constant = module.constant(atom.constant());
-  if (constant.isExternal()) return known;
+std::optional<std::vector<DimExpr>> elementsOf(const ir::Constant& constant) {
+  if (isFloat(constant.dtype) || constant.shape.size() > 1 || constant.isExternal()) return std::nullopt;
   const size_t size = static_cast<size_t>(sizeBytes(constant.dtype));
-  if (isFloat(constant.dtype)) {
-    if (constant.shape.empty())
-      known.constantFloat = scalarFromBits<double>(
-          convertScalar(loadScalar(constant.bytes.data(), constant.dtype), constant.dtype, DType::F64));
-  } else if (constant.shape.size() <= 1 &&
-             constant.bytes.size() <= size * static_cast<size_t>(kMaxValueDims)) {
-    known.values.emplace();
-    for (size_t i = 0; i + size <= constant.bytes.size(); i += size) {
-      const uint64_t bits = loadScalar(constant.bytes.data() + i, constant.dtype);
-      if (constant.dtype == DType::U64 && bits > INT64_MAX) {
-        known.values.reset();
-        break;
-      }
-      known.values->push_back(DimExpr::constant(static_cast<int64_t>(bits)));
-    }
+  const size_t count = constant.bytes.size() / size;
+  if (count > static_cast<size_t>(kMaxValueDims)) return std::nullopt;
+  std::vector<DimExpr> elements;
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t bits = loadScalar(constant.bytes.data() + i * size, constant.dtype);
+    if (constant.dtype == DType::U64 && bits > INT64_MAX) return std::nullopt;
+    elements.push_back(DimExpr::constant(static_cast<int64_t>(bits)));
   }
+  return elements;
+}
+
+std::optional<std::vector<DimExpr>> elementsOf(const ir::Module& module, const ir::Function& function,
+                                               ir::Atom atom) {
+  if (atom.isVar()) return function.var(atom.var()).valueDims;
+  return atom.isConstant() ? elementsOf(module.constant(atom.constant())) : std::nullopt;
+}
+
+KnownInput knownConstant(const ir::Constant& constant) {
+  KnownInput known{constant.dtype, {}, elementsOf(constant), std::nullopt};
+  for (const int64_t extent : constant.shape) known.dims.push_back(DimExpr::constant(extent));
+  if (isFloat(constant.dtype) && constant.shape.empty() && !constant.isExternal())
+    known.constantFloat = scalarFromBits<double>(
+        convertScalar(loadScalar(constant.bytes.data(), constant.dtype), constant.dtype, DType::F64));
   return known;
+}
+
+KnownInput knownOperand(ir::Module& module, const ir::Function& function, ir::Atom atom) {
+  if (atom.isConstant()) return knownConstant(module.constant(atom.constant()));
+  const ir::TypeRef type = module.typeOf(function, atom);
+  return {type->dtype(),
+          {type->dims().begin(), type->dims().end()},
+          elementsOf(module, function, atom),
+          std::nullopt};
 }
 
 Result<CallResults> inferCall(const OpCall& call, std::span<const KnownInput> inputs, KnownDims& relations) {

@@ -21,7 +21,15 @@ struct KnownInput {
   std::optional<double> constantFloat;
 };
 
+/// Elements of a constant integer tensor of rank 0 or 1 with at most kMaxValueDims of them, where they
+/// fit an extent.
+std::optional<std::vector<DimExpr>> elementsOf(const ir::Constant& constant);
+/// The same for any operand: of a variable, what typing knows of them.
+std::optional<std::vector<DimExpr>> elementsOf(const ir::Module& module, const ir::Function& function,
+                                               ir::Atom atom);
+
 /// What typing knows of a tensor that a function uses.
+KnownInput knownConstant(const ir::Constant& constant);
 KnownInput knownOperand(ir::Module& module, const ir::Function& function, ir::Atom atom);
 
 /// Every input is known; what is required of it must agree.

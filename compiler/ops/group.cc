@@ -29,7 +29,7 @@ std::string identifier(const std::string& name) {
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
     out += isFine ? c : '_';
   }
-  if (out.empty() || (out[0] >= '0' && out[0] <= '9') || out[0] == '.') return fmt::format("_{}", out);
+  if (out.empty() || (out[0] >= '0' && out[0] <= '9') || out[0] == '.') out.insert(out.begin(), '_');
   return out;
 }
 
@@ -160,28 +160,16 @@ class GroupBuilder final : public ExpandContext {
     const ir::Constant& constant = module_.constant(id);
     GroupTensor tensor;
     tensor.source = GroupTensor::Source::Constant;
-    tensor.known.dtype = constant.dtype;
-    for (const int64_t extent : constant.shape) tensor.known.dims.push_back(DimExpr::constant(extent));
     if (constant.isExternal()) return unsupported(function_, "an external constant inside the group");
+    tensor.known = knownConstant(constant);
     const int64_t count = checkedElementCount(constant.shape).value_or(0);
     const auto size = static_cast<size_t>(sizeBytes(constant.dtype));
-    const auto bitsAt = [&](int64_t i) {
-      return loadScalar(constant.bytes.data() + static_cast<size_t>(i) * size, constant.dtype);
-    };
     for (int64_t i = 0; i < count; ++i) {
       if (i > 0 && std::memcmp(constant.bytes.data(), constant.bytes.data() + static_cast<size_t>(i) * size,
                                size) != 0)
         tensor.source = GroupTensor::Source::Opaque;
     }
-    tensor.bits = count > 0 ? bitsAt(0) : 0;
-    if (!isFloat(constant.dtype) && constant.shape.size() <= 1 && count <= kMaxValueDims) {
-      tensor.known.values.emplace();
-      for (int64_t i = 0; i < count; ++i)
-        tensor.known.values->push_back(DimExpr::constant(static_cast<int64_t>(bitsAt(i))));
-    }
-    if (isFloat(constant.dtype) && constant.shape.empty())
-      tensor.known.constantFloat =
-          scalarFromBits<double>(convertScalar(tensor.bits, constant.dtype, DType::F64));
+    tensor.bits = count > 0 ? loadScalar(constant.bytes.data(), constant.dtype) : 0;
     return Bound{{addTensor(std::move(tensor))}, false};
   }
 

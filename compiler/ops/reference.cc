@@ -9,6 +9,7 @@
 #include "base/checked_math.h"
 #include "compiler/ops/call_contexts.h"
 #include "compiler/ops/reference_call.h"
+#include "compiler/ops/work.h"
 
 namespace baton::ops {
 
@@ -55,24 +56,6 @@ Result<void> runScalars(const OpDef& op, const OpCall& call, std::span<const Ten
   });
   if (failure) return std::move(*failure);
   return success();
-}
-
-/// Elements that the call reads and makes; each of a product as often as it may have terms.
-uint64_t workOf(const OpDef& op, std::span<const TensorView> inputs,
-                std::span<const ReferenceResult> results) {
-  uint64_t terms = 1;
-  if (op.fusion == FusionKind::Anchor)
-    for (const int64_t extent : inputs[0].shape) terms = std::max(terms, static_cast<uint64_t>(extent));
-  uint64_t work = 0;
-  const auto add = [&](std::span<const int64_t> shape, uint64_t times) {
-    uint64_t elements = 0;
-    if (__builtin_mul_overflow(static_cast<uint64_t>(elementCount(shape)), times, &elements) ||
-        __builtin_add_overflow(work, elements, &work))
-      work = UINT64_MAX;
-  };
-  for (const TensorView& input : inputs) add(input.shape, 1);
-  for (const ReferenceResult& result : results) add(result.shape, terms);
-  return work;
 }
 
 }  // namespace
@@ -175,7 +158,10 @@ Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir
       return Error(ErrorCode::OutOfMemory, fmt::format("{}: the result is too large", op.name));
     results.push_back(std::move(result));
   }
-  const uint64_t needed = workOf(op, inputs, results);
+  std::vector<KnownInput> made;
+  for (size_t i = 0; i < results.size(); ++i)
+    made.push_back({results[i].dtype, dims.assume_value()[i].extents, std::nullopt, std::nullopt});
+  const uint64_t needed = workOf(call, known, made);
   if (needed > work)
     return Error(ErrorCode::LimitReached, fmt::format("{}: more than {} elements", op.name, work));
   work -= needed;

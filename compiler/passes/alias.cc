@@ -2,35 +2,13 @@
 
 #include <algorithm>
 
-#include "compiler/ir/op.h"
+#include "compiler/ops/call_contexts.h"
 
 namespace baton::passes {
 
 using ir::Atom;
 using ir::TypeRef;
 using ir::VarId;
-
-std::optional<std::vector<DimExpr>> elementsOf(const ir::Constant& constant) {
-  if (isFloat(constant.dtype) || constant.dtype == DType::Bool || constant.shape.size() > 1 ||
-      constant.isExternal())
-    return std::nullopt;
-  const int64_t count = constant.shape.empty() ? 1 : constant.shape[0];
-  if (count > ops::kMaxValueDims) return std::nullopt;
-  std::vector<DimExpr> elements;
-  const size_t size = static_cast<size_t>(sizeBytes(constant.dtype));
-  for (int64_t i = 0; i < count; ++i) {
-    const uint64_t bits = loadScalar(constant.bytes.data() + static_cast<size_t>(i) * size, constant.dtype);
-    if (constant.dtype == DType::U64 && bits > INT64_MAX) return std::nullopt;
-    elements.push_back(DimExpr::constant(static_cast<int64_t>(bits)));
-  }
-  return elements;
-}
-
-std::optional<std::vector<DimExpr>> elementsOf(const ir::Module& module, const ir::Function& function,
-                                               Atom atom) {
-  if (atom.isVar()) return function.var(atom.var()).valueDims;
-  return atom.isConstant() ? elementsOf(module.constant(atom.constant())) : std::nullopt;
-}
 
 DimExpr AliasTypes::resolve(const DimExpr& expr) const {
   if (map_.empty() || expr.isConstant()) return expr;
@@ -67,7 +45,7 @@ bool AliasTypes::matchElements(VarId var, Atom atom, Equations& equations, bool&
   const std::optional<std::vector<DimExpr>>& formal = function_.var(var).valueDims;
   moves = false;
   if (!formal) return true;
-  if (const std::optional<std::vector<DimExpr>> actual = elementsOf(module_, function_, atom)) {
+  if (const std::optional<std::vector<DimExpr>> actual = ops::elementsOf(module_, function_, atom)) {
     if (actual->size() != formal->size()) return false;
     for (size_t i = 0; i < actual->size(); ++i)
       if (!match(var, (*formal)[i], (*actual)[i], equations)) return false;

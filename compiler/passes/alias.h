@@ -38,10 +38,4 @@ class AliasTypes {
   std::unordered_map<DimSymbol, DimExpr> map_;
 };
 
-/// Elements of a constant integer tensor of rank 0 or 1, where they are few.
-std::optional<std::vector<DimExpr>> elementsOf(const ir::Constant& constant);
-/// The same for any operand: of a variable, what typing knows of them.
-std::optional<std::vector<DimExpr>> elementsOf(const ir::Module& module, const ir::Function& function,
-                                               ir::Atom atom);
-
 }  // namespace baton::passes

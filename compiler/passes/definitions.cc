@@ -5,7 +5,7 @@
 #include "base/dtype.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
-#include "compiler/passes/alias.h"
+#include "compiler/ops/call_contexts.h"
 
 namespace baton::passes {
 
@@ -67,7 +67,7 @@ std::optional<DimExpr> extentOf(const ir::Module& module, const ir::Function& fu
     return info.valueDims->front();
   }
   if (!atom.isConstant() || !module.constant(atom.constant()).shape.empty()) return std::nullopt;
-  const std::optional<std::vector<DimExpr>> elements = elementsOf(module.constant(atom.constant()));
+  const std::optional<std::vector<DimExpr>> elements = ops::elementsOf(module.constant(atom.constant()));
   return elements ? std::optional(elements->front()) : std::nullopt;
 }
 

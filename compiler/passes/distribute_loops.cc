@@ -87,8 +87,8 @@ class LoopDistributor {
 /// `if (i < extent) { ... i + 1 ... } else { ... }`, from 0 on, with every way round in the one branch.
 bool LoopDistributor::findCounter() {
   const ir::Block& body = function_.block(loop_.body);
-  if (body.bindings.empty() || loop_.outer.size() != 1 || loop_.inner.empty()) return false;
-  const ir::Binding& last = body.bindings.back();
+  if (loop_.outer.size() != 1) return false;
+  const ir::Binding& last = body.bindings.back();  // there is one: a loop jumps to itself
   const auto* branch = std::get_if<ir::If>(&last.rhs);
   if (branch == nullptr || body.result != Atom(last.var)) return false;
   const auto* condition = definitions_.as<CallOp>(branch->condition);

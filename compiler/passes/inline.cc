@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "compiler/ir/walk.h"
-#include "compiler/passes/alias.h"
+#include "compiler/ops/call_contexts.h"
 #include "compiler/passes/call_graph.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
@@ -185,7 +185,7 @@ BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
                           equate(left->dims()[axis], right->dims()[axis]);
                       });
     if (!formal.valueDims) continue;
-    const std::optional<std::vector<DimExpr>> elements = elementsOf(module, caller, arguments[i]);
+    const std::optional<std::vector<DimExpr>> elements = ops::elementsOf(module, caller, arguments[i]);
     if (!elements || elements->size() != formal.valueDims->size()) continue;
     for (size_t k = 0; k < elements->size(); ++k) equate((*formal.valueDims)[k], (*elements)[k]);
   }

@@ -5,7 +5,7 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
-#include "compiler/passes/alias.h"
+#include "compiler/ops/call_contexts.h"
 #include "compiler/passes/definitions.h"
 #include "compiler/passes/registry.h"
 
@@ -31,7 +31,7 @@ constexpr StaticForm kStaticForms[] = {
 std::optional<std::vector<int64_t>> numbersOf(const ir::Module& module, const ir::Function& function,
                                               const Definitions& definitions, Atom atom) {
   const std::optional<std::vector<DimExpr>> elements =
-      elementsOf(module, function, definitions.resolve(atom));
+      ops::elementsOf(module, function, definitions.resolve(atom));
   if (!elements) return std::nullopt;
   std::vector<int64_t> numbers;
   for (const DimExpr& element : *elements) {

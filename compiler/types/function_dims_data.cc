@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.h"
+#include "compiler/ops/call_contexts.h"
 #include "compiler/types/dims.h"
 #include "compiler/types/function_dims.h"
 #include "compiler/types/operator_dims.h"
@@ -24,20 +25,7 @@ Fact FunctionDims::factOf(const ir::Atom& atom) {
     }
     case ir::Atom::Kind::Constant: break;
   }
-  Fact fact{module.typeOf(atom.constant()), std::nullopt};
-  const ir::Constant& constant = module.constant(atom.constant());
-  if (isFloat(constant.dtype) || constant.shape.size() > 1 || constant.isExternal()) return fact;
-  size_t size = static_cast<size_t>(sizeBytes(constant.dtype));
-  size_t count = constant.bytes.size() / size;
-  if (count > static_cast<size_t>(ops::kMaxValueDims)) return fact;
-  std::vector<DimExpr> values;
-  for (size_t i = 0; i < count; ++i) {
-    uint64_t bits = loadScalar(constant.bytes.data() + i * size, constant.dtype);
-    if (constant.dtype == DType::U64 && bits > INT64_MAX) return fact;
-    values.push_back(DimExpr::constant(static_cast<int64_t>(bits)));
-  }
-  fact.values = std::move(values);
-  return fact;
+  return {module.typeOf(atom.constant()), ops::elementsOf(module.constant(atom.constant()))};
 }
 
 Fact FunctionDims::readable(ir::VarId var, TypeRef type) {

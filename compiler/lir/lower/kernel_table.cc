@@ -7,6 +7,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/lir/lower/group_key.h"
 #include "compiler/lir/lower/prune_inputs.h"
+#include "compiler/ops/call_contexts.h"
 #include "compiler/ops/kernel_lowering.h"
 #include "kernels/loop/verifier.h"
 
@@ -83,22 +84,6 @@ class SymbolMatcher {
   std::unordered_map<DimSymbol, DimExpr> values_;
 };
 
-std::optional<std::vector<DimExpr>> valueDimsOf(const ir::Module& module, const ir::Function& function,
-                                                ir::Atom atom) {
-  if (atom.isVar()) return function.var(atom.var()).valueDims;
-  const ir::Constant& constant = module.constant(atom.constant());
-  if (constant.shape.size() > 1 || isFloat(constant.dtype) || constant.bytes.empty()) return std::nullopt;
-  const size_t size = static_cast<size_t>(sizeBytes(constant.dtype));
-  if (constant.bytes.size() / size > static_cast<size_t>(ops::kMaxValueDims)) return std::nullopt;
-  std::vector<DimExpr> dims;
-  for (size_t i = 0; i + size <= constant.bytes.size(); i += size) {
-    const uint64_t bits = loadScalar(constant.bytes.data() + i, constant.dtype);
-    if (constant.dtype == DType::U64 && bits > INT64_MAX) return std::nullopt;
-    dims.push_back(DimExpr::constant(static_cast<int64_t>(bits)));
-  }
-  return dims;
-}
-
 }  // namespace
 
 Result<KernelCall> KernelTable::groupCall(const ir::Function& caller, const ir::CallGlobal& call,
@@ -113,7 +98,7 @@ Result<KernelCall> KernelTable::groupCall(const ir::Function& caller, const ir::
   for (size_t i = 0; i < call.args.size(); ++i) {
     const ir::VarInfo& param = callee.var(callee.params[i]);
     matcher.match(param.type, source_.typeOf(caller, call.args[i]));
-    const std::optional<std::vector<DimExpr>> values = valueDimsOf(source_, caller, call.args[i]);
+    const std::optional<std::vector<DimExpr>> values = ops::elementsOf(source_, caller, call.args[i]);
     if (!param.valueDims || !values) continue;
     for (size_t v = 0; v < values->size(); ++v) matcher.match((*param.valueDims)[v], (*values)[v]);
   }
@@ -184,7 +169,7 @@ Result<KernelCall> KernelTable::operatorCall(const ir::Function& caller, const i
     info.type = generalise(source_.typeOf(caller, arg), bound);
     info.location = binding.location;
     if (decidesShape) {
-      info.valueDims = valueDimsOf(source_, caller, arg);
+      info.valueDims = ops::elementsOf(source_, caller, arg);
       if (info.valueDims)
         for (DimExpr& dim : *info.valueDims) dim = generalise(dim, bound);
     }

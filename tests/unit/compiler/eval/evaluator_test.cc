@@ -70,16 +70,18 @@ type List[A] { Cons(A, List[A]), Nil }
 def @main(%x: Tensor[(n, 2), float32], %y: Tensor[(n,), float32], %l: List[Tensor[(n,), float32]]) -> Tensor[(n,), float32]
     where n <= 3 { %y })";
   CHECK(run(text, {"1x2xf32=1 2", "1xf32=3", "[1xf32=4]"}) == "1xf32=3");
-  CHECK(run(text, {"1x2xf32=1 2", "2xf32=3 4", "[]"}) ==
-        "invalid argument: %y: dimension 0 is 2; expected 1 (n)");
+  CHECK(
+      run(text, {"1x2xf32=1 2", "2xf32=3 4", "[]"}) ==
+      "invalid argument: argument %y: dimension 0 is 2, but n was bound to 1 by dimension 0 of argument %x");
   CHECK(run(text, {"1x2xf32=1 2", "1xf32=3", "[1xf32=4, 2xf32=5 6]"}) ==
-        "invalid argument: %l: dimension 0 is 2; expected 1 (n)");
-  CHECK(run(text, {"4x2xf32=1 2 3 4 5 6 7 8", "4xf32=1 2 3 4", "[]"})
-            .starts_with("invalid argument: @main: where n <= 3"));
+        "invalid argument: argument %l: item 1: dimension 0 is 2, but n was bound to 1 by dimension 0 of "
+        "argument %x");
+  CHECK(run(text, {"4x2xf32=1 2 3 4 5 6 7 8", "4xf32=1 2 3 4", "[]"}) ==
+        "invalid argument: n <= 3 does not hold: n is 4, bound by dimension 0 of argument %x");
   CHECK(run(text, {"1x3xf32=1 2 3", "1xf32=3", "[]"}) ==
-        "invalid argument: %x: dimension 1 is 3; expected 2");
+        "invalid argument: argument %x: dimension 1 is 3, expected 2");
   CHECK(run(text, {"1x2xi32=1 2", "1xf32=3", "[]"})
-            .starts_with("invalid argument: %x: expected Tensor[(n, 2), float32]"));
+            .starts_with("invalid argument: argument %x: expected Tensor[(n, 2), float32]"));
   CHECK(run(text, {"1x2xf32=1 2", "1xf32=3"}) == "invalid argument: @main takes 3 arguments, found 2");
 }
 
