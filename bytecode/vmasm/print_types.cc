@@ -122,8 +122,9 @@ void Printer::constraints(const std::vector<DimConstraint>& constraints,
 
 std::string printKind(const Program& program, const Kind& kind) {
   return kindText(kind, [&](uint32_t index) {
-    return "@" + (index < program.functions.size() ? quotedUnlessIdentifier(program.functions[index].name)
-                                                   : std::to_string(index));
+    return fmt::format("@{}", index < program.functions.size()
+                                  ? quotedUnlessIdentifier(program.functions[index].name)
+                                  : std::to_string(index));
   });
 }
 

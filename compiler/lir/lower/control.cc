@@ -1,5 +1,8 @@
 // Blocks, branches, matches and joins. Whatever nests becomes a task on a stack; the values
 // and dims that a task computes are forgotten when its scope ends.
+#include <algorithm>
+#include <unordered_set>
+
 #include <fmt/format.h>
 
 #include "compiler/ir/op.h"
@@ -199,12 +202,14 @@ Result<void> FunctionLowering::branch(const ir::If& branch, const Destination& d
 Result<void> FunctionLowering::match(const ir::Match& match, const Destination& destination) {
   const ir::TypeRef type = typeOf(match.scrutinee);
   const Value scrutinee = valueOf(match.scrutinee);
-  std::vector<BlockId> targets(
-      type->isAdt() ? module_.source.typeDef(type->definition()).constructors.size() : 1, lir::kNoBlock);
+  const size_t constructorCount =
+      type->isAdt() ? module_.source.typeDef(type->definition()).constructors.size() : 1;
+  std::vector<TagTarget> named;
+  std::unordered_set<uint32_t> tags;
+  std::optional<BlockId> otherwise;
   std::vector<Task> arms;
-  bool isCovered = false;
   for (const ir::Clause& clause : match.clauses) {
-    if (isCovered) break;
+    if (otherwise) break;
     const ir::Pattern& pattern = function_.pattern(clause.pattern);
     Task task;
     task.source = clause.block;
@@ -214,29 +219,42 @@ Result<void> FunctionLowering::match(const ir::Match& match, const Destination& 
     task.scrutinee = scrutinee;
     task.scrutineeType = type;
     if (pattern.kind == ir::Pattern::Kind::Constructor) {
-      BlockId& target = targets[pattern.constructor.tag];
-      if (target != lir::kNoBlock) continue;
-      target = task.block;
+      if (!tags.insert(pattern.constructor.tag).second) continue;
+      named.push_back({pattern.constructor.tag, task.block});
     } else {
-      isCovered = true;
-      for (BlockId& target : targets)
-        if (target == lir::kNoBlock) target = task.block;
+      otherwise = task.block;
     }
     arms.push_back(std::move(task));
   }
-  Register object = kNoRegister;
-  if (targets.size() != 1) {
-    BATON_TRY_ASSIGN(object, toRegister(scrutinee, type));
+  if (constructorCount == 0) {  // no value can get here
+    failHere("match of a value that cannot be");
+  } else if (otherwise && (named.empty() || constructorCount == 1)) {
+    emit(Opcode::Jump, {named.empty() ? *otherwise : named[0].block, std::vector<Register>()});
+  } else {
+    Register object = kNoRegister;
+    if (constructorCount != 1) {
+      BATON_TRY_ASSIGN(object, toRegister(scrutinee, type));
+    }
+    if (otherwise && named.size() < constructorCount / kSparse)
+      searchTag(object, std::move(named), *otherwise);
+    else
+      switchTag(object, type, constructorCount, named, otherwise);
   }
+  for (size_t i = arms.size(); i-- > 0;) tasks_.push_back(std::move(arms[i]));
+  return success();
+}
+
+void FunctionLowering::switchTag(Register object, ir::TypeRef type, size_t constructorCount,
+                                 const std::vector<TagTarget>& named, std::optional<BlockId> otherwise) {
+  std::vector<BlockId> targets(constructorCount, otherwise.value_or(lir::kNoBlock));
+  for (const TagTarget& target : named) targets[target.tag] = target.block;
   std::vector<uint32_t> missing;
   for (uint32_t tag = 0; tag < targets.size(); ++tag)
     if (targets[tag] == lir::kNoBlock) {
       targets[tag] = newBlock();
       missing.push_back(tag);
     }
-  if (targets.empty())  // data without constructors: no value can get here
-    failHere("match of a value that cannot be");
-  else if (targets.size() == 1)
+  if (targets.size() == 1)
     emit(Opcode::Jump, {targets[0], std::vector<Register>()});
   else
     emit(Opcode::SwitchTag, {object, std::span<const BlockId>(targets)});
@@ -246,8 +264,38 @@ Result<void> FunctionLowering::match(const ir::Match& match, const Destination& 
         "match: no clause for {}",
         type->isAdt() ? module_.source.typeDef(type->definition()).constructors[tag].name : "the value"));
   }
-  for (size_t i = arms.size(); i-- > 0;) tasks_.push_back(std::move(arms[i]));
-  return success();
+}
+
+/// By halves. Constants of the blocks in which the search goes on are for them alone.
+void FunctionLowering::searchTag(Register object, std::vector<TagTarget> named, BlockId otherwise) {
+  std::sort(named.begin(), named.end(), [](const TagTarget& a, const TagTarget& b) { return a.tag < b.tag; });
+  const Kind number = Kind::scalar(DType::I64);
+  const Register tag = emitDef(Opcode::GetTag, number, {object});
+  struct Range {
+    BlockId block;
+    size_t begin;
+    size_t end;
+  };
+  std::vector<Range> work{{current_, 0, named.size()}};
+  while (!work.empty()) {
+    const Range range = work.back();
+    work.pop_back();
+    current_ = range.block;
+    const size_t middle = range.begin + (range.end - range.begin) / 2;
+    const Register bound =
+        emitDef(Opcode::Const, number, {DType::I64, Operand::immediate(named[middle].tag)});
+    const bool isOne = range.end - range.begin == 1;
+    const Register is = emitScalar(isOne ? "eq.i64" : "lt.i64", Kind::scalar(DType::Bool), {tag, bound});
+    if (isOne) {
+      emit(Opcode::Branch, {is, named[middle].block, otherwise});
+      continue;
+    }
+    const BlockId below = newBlock();
+    const BlockId above = newBlock();
+    emit(Opcode::Branch, {is, below, above});
+    work.push_back({above, middle, range.end});
+    work.push_back({below, range.begin, middle});
+  }
 }
 
 void FunctionLowering::failHere(std::string_view message) {

@@ -166,6 +166,16 @@ class FunctionLowering {
                            bool isTail);
   Result<void> branch(const ir::If& branch, const Destination& destination);
   Result<void> match(const ir::Match& match, const Destination& destination);
+  struct TagTarget {
+    uint32_t tag;
+    BlockId block;
+  };
+  /// Where fewer than one constructor in so many has a clause of its own, the tag is searched among
+  /// those: a table for each of many matches would grow with the square of the program.
+  static constexpr size_t kSparse = 8;
+  void switchTag(Register object, ir::TypeRef type, size_t constructorCount,
+                 const std::vector<TagTarget>& named, std::optional<BlockId> otherwise);
+  void searchTag(Register object, std::vector<TagTarget> named, BlockId otherwise);
   void startLater(ir::BlockId source, BlockId block, const Destination& destination);
   void defineJoin(ir::VarId var, const ir::Lambda& join, const Destination& destination);
   Result<void> jumpToJoin(const ir::CallJoin& call);
