@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <utility>
 
 #include "kernels/library/families.h"
 #include "kernels/library/sort_key.h"
@@ -25,6 +25,8 @@ struct NarrowEntry {
   friend auto operator<=>(const NarrowEntry&, const NarrowEntry&) = default;
 };
 constexpr int64_t kMostNarrow = int64_t{1} << 32;
+/// So many entries are sorted by bytes: for fewer, the tables are more work.
+constexpr int64_t kWorthTables = 4096;
 
 WideEntry entryOf(WideEntry*, uint64_t key, int64_t index) { return {key, index}; }
 NarrowEntry entryOf(NarrowEntry*, uint64_t key, int64_t index) {
@@ -32,6 +34,32 @@ NarrowEntry entryOf(NarrowEntry*, uint64_t key, int64_t index) {
 }
 int64_t indexOf(const WideEntry& entry) { return entry.index; }
 int64_t indexOf(const NarrowEntry& entry) { return static_cast<int64_t>(entry.bits & UINT32_MAX); }
+
+constexpr int keyBytes(const WideEntry*) { return 8; }
+constexpr int keyBytes(const NarrowEntry*) { return 4; }
+size_t keyByte(const WideEntry& entry, int byte) { return entry.key >> (8 * byte) & 0xff; }
+size_t keyByte(const NarrowEntry& entry, int byte) { return entry.bits >> (32 + 8 * byte) & 0xff; }
+
+/// Entries in the order of their indices, by the bytes of their keys, least significant first; bytes
+/// that all keys share are passed over. `spare` has room for as many.
+template <class Entry>
+void sortByBytes(Entry* entries, Entry* spare, int64_t count) {
+  constexpr int kBytes = keyBytes(static_cast<Entry*>(nullptr));
+  std::array<std::array<int64_t, 256>, kBytes> counts{};
+  for (int64_t i = 0; i < count; ++i)
+    for (int byte = 0; byte < kBytes; ++byte) ++counts[byte][keyByte(entries[i], byte)];
+  Entry* from = entries;
+  Entry* to = spare;
+  for (int byte = 0; byte < kBytes; ++byte) {
+    std::array<int64_t, 256>& places = counts[byte];
+    if (places[keyByte(from[0], byte)] == count) continue;
+    int64_t place = 0;
+    for (int64_t& each : places) place += std::exchange(each, place);
+    for (int64_t i = 0; i < count; ++i) to[places[keyByte(from[i], byte)]++] = from[i];
+    std::swap(from, to);
+  }
+  if (from != entries) std::copy(from, from + count, entries);
+}
 
 /// Columns of (outer, count, inner) that are sorted, of which the first `kept` are wanted.
 struct Columns {
@@ -55,23 +83,28 @@ int32_t sortColumns(const BatonKernelContext* ctx, const Columns& columns, const
     const Closure& closure = *static_cast<const Closure*>(opaque);
     const Columns& columns = closure.columns;
     for (int64_t column = begin; column < end; ++column) {
-      Entry* entries = closure.entries + column * columns.count;
+      Entry* entries = closure.entries + 2 * column * columns.count;
       const T* source =
           closure.data + column / columns.inner * columns.count * columns.inner + column % columns.inner;
       for (int64_t i = 0; i < columns.count; ++i) {
         const SortKey<T> key = sortKey(source[i * columns.inner]);
         entries[i] = entryOf(entries, columns.isAscending ? key : static_cast<SortKey<T>>(~key), i);
       }
-      if (columns.kept < columns.count)
+      if (columns.kept < columns.count) {
         std::nth_element(entries, entries + columns.kept, entries + columns.count);
-      std::sort(entries, entries + columns.kept);
+        std::sort(entries, entries + columns.kept);
+      } else if (columns.count < kWorthTables) {
+        std::sort(entries, entries + columns.count);
+      } else {
+        sortByBytes(entries, entries + columns.count, columns.count);
+      }
       for (int64_t i = 0; i < columns.kept; ++i) closure.keep(column, i, indexOf(entries[i]));
     }
     return BATON_KERNEL_OK;
   };
   const int64_t columnCount = columns.outer * columns.inner;
   auto* entries = static_cast<Entry*>(
-      ctx->scratch(ctx, static_cast<uint64_t>(columnCount * columns.count) * sizeof(Entry)));
+      ctx->scratch(ctx, static_cast<uint64_t>(2 * columnCount * columns.count) * sizeof(Entry)));
   if (entries == nullptr) return BATON_KERNEL_OUT_OF_MEMORY;
   Closure closure{columns, data, keep, entries};
   constexpr int64_t kWorthAThread = 4096;
