@@ -6,6 +6,7 @@
 
 #include "bytecode/container/file_map.h"
 #include "kernels/abi/cpu_features.h"
+#include "kernels/library/library.h"
 #include "kernels/loop/parser.h"
 #include "kernels/loop/verifier.h"
 #include "vm/executable.h"
@@ -41,6 +42,18 @@ Result<std::unique_ptr<loop::InterpretedKernel>> interpret(const std::string& te
     return Error(ErrorCode::Malformed, "its loop IR has other operands than its descriptor");
   BATON_TRY_ASSIGN(loop::InterpretedKernel compiled, loop::InterpretedKernel::compile(kernel));
   return std::make_unique<loop::InterpretedKernel>(std::move(compiled));
+}
+
+/// The library's own descriptor counts; what a file says of it has to be the same to its callers.
+Result<const library::LibraryKernel*> findInLibrary(const KernelDescriptor& declared) {
+  const library::LibraryKernel* kernel = library::findKernel(declared.name);
+  if (kernel == nullptr)
+    return Error(ErrorCode::Unsupported,
+                 fmt::format("kernel {} is not in the library of this runtime", declared.name));
+  if (!isSameInterface(kernel->descriptor, declared))
+    return Error(ErrorCode::Malformed,
+                 fmt::format("kernel {} has other operands in the library than in the file", declared.name));
+  return kernel;
 }
 
 /// Kernels that are much slower than their author meant are not passed over in silence.
@@ -114,11 +127,16 @@ Result<std::unique_ptr<KernelTable>> KernelTable::bind(const bytecode::Program& 
     KernelBinding binding;
     binding.plan = KernelPlan(descriptor);
     binding.descriptor = &descriptor;
-    if (descriptor.source != KernelSource::Compiled)
-      return Error(ErrorCode::Unsupported,
-                   fmt::format("kernel {} is {} kernel, which this runtime cannot provide", descriptor.name,
-                               descriptor.source == KernelSource::Library ? "a library" : "an external"));
-    if (image && image->entryOffsets[index] != bytecode::NativeImage::kNoEntry) {
+    if (descriptor.source == KernelSource::External)
+      return Error(
+          ErrorCode::Unsupported,
+          fmt::format("kernel {} is an external kernel, which this runtime cannot provide", descriptor.name));
+    if (descriptor.source == KernelSource::Library) {
+      BATON_TRY_ASSIGN(const library::LibraryKernel* kernel, findInLibrary(descriptor));
+      binding.function = kernel->function;
+      binding.descriptor = &kernel->descriptor;
+      binding.plan = KernelPlan(kernel->descriptor);
+    } else if (image && image->entryOffsets[index] != bytecode::NativeImage::kNoEntry) {
       BATON_TRY_ASSIGN(binding.function, table->code_->entry(image->entryOffsets[index]));
     } else if (index < program.loops.size() && !program.loops[index].empty()) {
       Result<std::unique_ptr<loop::InterpretedKernel>> compiled = interpret(program.loops[index], descriptor);

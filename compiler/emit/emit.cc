@@ -116,7 +116,10 @@ Result<void> addCode(const lir::Module& module, bytecode::Program& program) {
 }
 
 Result<void> addKernels(const lir::Module& module, const EmitOptions& options, bytecode::Program& program) {
-  if (module.kernels.empty()) return success();
+  const auto isCompiled = [](const loop::Kernel& kernel) {
+    return kernel.descriptor.source == KernelSource::Compiled;
+  };
+  if (std::none_of(module.kernels.begin(), module.kernels.end(), isCompiled)) return success();
   for (const std::string& level : options.cpuLevels) {
     BATON_TRY_ASSIGN(const std::vector<loop::Kernel> kernels, kernelsFor(module, level));
     BATON_TRY_ASSIGN(codegen::NativeImage compiled,
@@ -124,8 +127,10 @@ Result<void> addKernels(const lir::Module& module, const EmitOptions& options, b
     bytecode::NativeImage& image = program.images.emplace_back();
     image.level = compiled.level;
     image.requiredFeatures = std::move(compiled.requiredFeatures);
-    for (uint64_t entry : compiled.entries) {
-      if (entry >= bytecode::NativeImage::kNoEntry)
+    size_t next = 0;
+    for (const loop::Kernel& kernel : module.kernels) {
+      const uint64_t entry = isCompiled(kernel) ? compiled.entries[next++] : bytecode::NativeImage::kNoEntry;
+      if (isCompiled(kernel) && entry >= bytecode::NativeImage::kNoEntry)
         return Error(ErrorCode::Unsupported, fmt::format("the native image for {} exceeds 4 GiB", level));
       image.entryOffsets.push_back(static_cast<uint32_t>(entry));
     }
@@ -134,7 +139,8 @@ Result<void> addKernels(const lir::Module& module, const EmitOptions& options, b
     program.storage.push_back(std::move(owned));
   }
   if (options.isPortable)
-    for (const loop::Kernel& kernel : module.kernels) program.loops.push_back(loop::print(kernel));
+    for (const loop::Kernel& kernel : module.kernels)
+      program.loops.push_back(isCompiled(kernel) ? loop::print(kernel) : std::string());
   return success();
 }
 
@@ -145,6 +151,8 @@ Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const st
   std::vector<loop::Kernel> kernels = module.kernels;
   if (isNarrow)
     for (const auto& [index, kernel] : module.narrowKernels) kernels[index] = kernel;
+  std::erase_if(
+      kernels, [](const loop::Kernel& kernel) { return kernel.descriptor.source != KernelSource::Compiled; });
   return kernels;
 }
 

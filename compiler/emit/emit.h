@@ -18,7 +18,7 @@ struct EmitOptions {
   bytecode::Meta meta;                 ///< targets are filled in
 };
 
-/// The bodies of the module's kernels for a CPU level, by KernelIndex.
+/// The bodies of the module's kernels for a CPU level, in order of KernelIndex, without those of the library.
 Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const std::string& cpuLevel);
 
 /// Takes the module apart. The result has passed the verifier; one that does not is an

@@ -186,7 +186,7 @@ struct OpDef {
   StructureFunction structure = nullptr;
   DimsFunction dims = nullptr;
   ValuesFunction values = nullptr;  ///< may be null: never known
-  // One of four, or `legal`, and one of two:
+  // One of four, `legal` or `library`, and one of two:
   ScalarFunction scalar = nullptr;
   ElementFunction element = nullptr;
   NestFunction nest = nullptr;
@@ -194,6 +194,7 @@ struct OpDef {
   ScalarReferenceFunction scalarReference = nullptr;
   ReferenceFunction reference = nullptr;
   ExpandFunction legal = nullptr;  ///< of one that is never lowered: legalize writes other operators
+  std::string_view library;        ///< of one that is no loops: an algorithm of kernels/library
 };
 
 /// A message with `{i}` replaced by the i-th value.

@@ -88,6 +88,8 @@ def Nest : Lowering<"Nest">;         // <Lower>Nest, and <Reference>Reference on
 def Expand : Lowering<"Expand">;     // <Lower>Expand, and <Reference>Reference on tensors
 def Legal : Lowering<"Legal">;       // not at all: <Lower>Legal writes other operators, before any
                                      // other pass; <Reference>Reference on tensors
+def Library : Lowering<"Library">;   // not as loops: the Algorithm of kernels/library, for the
+                                     // types of the operands; <Reference>Reference on tensors
 
 /// `Structure`, `Dims`, `Values` (empty: element values are never known), `Lower` and
 /// `Reference` are stems of C++ functions in namespace baton::ops: sumDims, sumElement.
@@ -98,7 +100,7 @@ class Operator<string name, list<Input> inputs, string stem> {
   string Accessors = stem;                // stem of the attribute accessors: SumAttrs
   list<string> Aliases = [];              // other names found by the registry
   list<string> IgnoredAttrs = [];         // accepted in text and dropped
-  FusionKind Fusion = ?;                  // none where Lowering is Legal
+  FusionKind Fusion = ?;                  // none where Lowering is Legal or Library
   Failure Failure = Never;
   Lowering Lowering = ?;
   list<int> ValueInputs = [];             // inputs whose values the shape depends on
@@ -106,6 +108,7 @@ class Operator<string name, list<Input> inputs, string stem> {
   string Dims = stem;
   string Values = "";
   string Lower = stem;
+  string Algorithm = "";                  // of kernels/library; where Lowering is Library
   string Reference = stem;
   string Summary = ?;                     // one sentence
   string Formula = ?;                     // in terms of input and attribute names

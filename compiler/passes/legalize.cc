@@ -63,8 +63,9 @@ class Expansion final : public ops::ExpandContext {
       last.rhs = ir::AtomRhs{atom(results_.at(0))};
     }
     BATON_TRY(checkTypes());
-    // What was made last needs no second name.
-    if (!made_.empty() && !type_->isTuple() && atom(results_[0]) == Atom(made_.back().var))
+    // What was made last needs no second name, unless the names of its extents come with that.
+    if (!made_.empty() && !type_->isTuple() && atom(results_[0]) == Atom(made_.back().var) &&
+        typeOf(results_[0]) == type_)
       made_.back().var = binding_.var;
     else
       made_.push_back(std::move(last));

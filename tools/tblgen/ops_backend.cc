@@ -38,6 +38,8 @@ struct Operator {
   }
   /// Written with other operators, so that nothing else is said of how it is run.
   bool isLegalised() const { return named("Lowering") == "Legal"; }
+  /// A kernel that the runtime has.
+  bool isLibrary() const { return named("Lowering") == "Library"; }
 };
 
 /// In order of name; two of one name or alias are a fatal error.
@@ -52,8 +54,10 @@ std::vector<Operator> readOperators(llvm::RecordKeeper& records) {
                           attr->getValueAsDef("Kind")->getValueAsString("Name").str(),
                           attr->getValueAsString("Default").str(), attr->getValueAsString("Doc").str(),
                           attr->getValueAsBit("IsRequired")});
-    if (op.isLegalised() != record->isValueUnset("Fusion"))
-      llvm::PrintFatalError(record->getLoc(), "a fusion kind is for operators that are lowered: " + op.name);
+    if ((op.isLegalised() || op.isLibrary()) != record->isValueUnset("Fusion"))
+      llvm::PrintFatalError(record->getLoc(), "a fusion kind is for operators that are loops: " + op.name);
+    if (op.isLibrary() == op.text("Algorithm").empty())
+      llvm::PrintFatalError(record->getLoc(), "an algorithm is for operators of the library: " + op.name);
     std::vector<std::string> own = {op.name};
     for (llvm::StringRef alias : record->getValueAsListOfStrings("Aliases")) own.push_back(alias.str());
     for (const std::string& name : own)
@@ -165,7 +169,7 @@ void emitOpDeclarations(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
     else if (lowering == "Element")
       lines.insert("Result<loop::Value> " + op.text("Lower") +
                    "Element(ElementContext& context, std::span<const loop::Value> index);\n");
-    else
+    else if (!op.isLibrary())
       lines.insert("Result<void> " + op.text("Lower") + lowering + "(" +
                    (op.isLegalised() ? "Expand" : lowering) + "Context& context);\n");
     if (lowering == "Scalar")
@@ -199,14 +203,17 @@ void emitOpTable(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
       os << "  op.ignoredAttrs.push_back(" << quoted(attr) << ");\n";
     for (int64_t input : op.record->getValueAsListOfInts("ValueInputs"))
       os << "  op.valueInputs |= 1u << " << input << ";\n";
-    if (!op.isLegalised()) os << "  op.fusion = FusionKind::" << op.named("Fusion") << ";\n";
+    if (!op.record->isValueUnset("Fusion")) os << "  op.fusion = FusionKind::" << op.named("Fusion") << ";\n";
     os << "  op.failure = FailureKind::" << op.named("Failure") << ";\n";
     os << "  op.structure = &checkedStructure<&" << op.text("Structure") << "Structure>;\n";
     os << "  op.dims = &" << op.text("Dims") << "Dims;\n";
     if (!op.text("Values").empty()) os << "  op.values = &" << op.text("Values") << "Values;\n";
     const std::string lowering = op.named("Lowering");
     const std::string member = llvm::StringRef(lowering).lower();
-    os << "  op." << member << " = &" << op.text("Lower") << lowering << ";\n";
+    if (op.isLibrary())
+      os << "  op.library = " << quoted(op.text("Algorithm")) << ";\n";
+    else
+      os << "  op." << member << " = &" << op.text("Lower") << lowering << ";\n";
     os << "  op." << (lowering == "Scalar" ? "scalarReference" : "reference") << " = &"
        << op.text("Reference") << "Reference;\n";
     os << "}\n";
@@ -246,6 +253,7 @@ void emitOpDocs(llvm::RecordKeeper& records, llvm::raw_ostream& os) {
     }
     os << "\n"
        << (op.isLegalised() ? "Written with other operators (`legalize` in `passes.md`). "
+           : op.isLibrary() ? "A kernel of the runtime, never fused. "
                             : "Fusion: " + llvm::StringRef(op.named("Fusion")).lower() + ". ")
        << op.record->getValueAsDef("Failure")->getValueAsString("Doc").str() << ".";
     if (!op.text("Errors").empty()) os << " Errors: " << op.text("Errors") << ".";

@@ -9,6 +9,7 @@
 #include "compiler/lir/lower/prune_inputs.h"
 #include "compiler/ops/call_contexts.h"
 #include "compiler/ops/kernel_lowering.h"
+#include "compiler/ops/library_call.h"
 #include "kernels/loop/verifier.h"
 
 namespace baton::lir {
@@ -130,11 +131,44 @@ ir::TypeRef KernelTable::generalise(ir::TypeRef type, const std::unordered_set<u
   return source_.types.tensor(type->dtype(), std::move(dims));
 }
 
+Result<KernelCall> KernelTable::libraryCall(const ir::Function& caller, const ir::Binding& binding) {
+  const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
+  const auto structureOf = [](ir::TypeRef type) -> ops::TensorStructure {
+    return {type->dtype(), type->rank()};
+  };
+  std::vector<ops::TensorStructure> operands;
+  size_t tensorCount = 0;
+  for (const ir::Atom& arg : call.args) {
+    operands.push_back(structureOf(source_.typeOf(caller, arg)));
+    tensorCount += operands.back().rank > 0 ? 1 : 0;
+  }
+  std::vector<ops::TensorStructure> results;
+  const ir::TypeRef type = caller.var(binding.var).type;
+  if (type->isTuple())
+    for (ir::TypeRef element : type->elements()) results.push_back(structureOf(element));
+  else
+    results.push_back(structureOf(type));
+  const KernelDescriptor* descriptor = ops::libraryKernel(*call.op, operands, results);
+  if (descriptor == nullptr)
+    return Error(ErrorCode::Unsupported,
+                 fmt::format("{}: the library has no kernel for these types", call.op->name));
+  const auto [found, isNew] = byKey_.try_emplace(descriptor->name);
+  if (isNew) {
+    found->second.kernel = KernelIndex(static_cast<uint32_t>(module_.kernels.size()));
+    found->second.isUnreadTensor.assign(tensorCount, false);
+    names_.insert(descriptor->name);
+    module_.tables.kernels.push_back(*descriptor);
+    module_.kernels.push_back({.descriptor = *descriptor});
+  }
+  return KernelCall{&found->second, call.args, {}};
+}
+
 // Operands become parameters, each once. Symbols that some operand has as an extent of its own
 // stay; every other extent is a symbol of its own to the kernel, which reads it from the operand
 // or the result that has it.
 Result<KernelCall> KernelTable::operatorCall(const ir::Function& caller, const ir::Binding& binding) {
   const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
+  if (!call.op->library.empty()) return libraryCall(caller, binding);
   generalised_.clear();
   std::unordered_set<uint32_t> bound;
   for (const ir::Atom& arg : call.args)

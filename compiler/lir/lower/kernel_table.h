@@ -47,6 +47,7 @@ class KernelTable {
     std::vector<DimSymbol> symbols;  // by number
   };
   Result<Group> lower(const ir::Function& function);
+  Result<KernelCall> libraryCall(const ir::Function& caller, const ir::Binding& binding);
   /// The body for narrow vectors of the kernel that is about to be added.
   Result<void> addNarrow(const ir::Function& function, const ops::LoweredKernel& wide,
                          const std::vector<bool>& isUnreadTensor);

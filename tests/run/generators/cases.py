@@ -11,9 +11,9 @@ rng = np.random.default_rng(2024)
 
 
 class Program:
-    def __init__(self, name, summary):
+    def __init__(self, name, summary, writer="operators.py"):
         self.name = name
-        self.lines = [f"// {summary} Written by operators.py.", "// once: many functions"]
+        self.lines = [f"// {summary} Written by {writer}.", "// once: many functions"]
         self.functions = {}
 
     def define(self, name, parameters, results):
@@ -26,6 +26,11 @@ class Program:
         self.lines.append(f"// entry: {name}")
         self.lines.append("// run: " + "; ".join(f"{k}={v.text()}" for k, v in inputs.items()))
         self.lines.append(f"// expect{f' ~{tolerance:g}' if tolerance else ''}: {text(results)}")
+
+    def fails(self, name, inputs, message):
+        self.lines.append(f"// entry: {name}")
+        self.lines.append("// run: " + "; ".join(f"{k}={v.text()}" for k, v in inputs.items()))
+        self.lines.append(f"// fails: {message}")
 
     def case(self, name, results, inputs, tolerance=0, dims={}):
         """A run, and its function if there is none yet. `results`: pairs of an expression and its

@@ -246,15 +246,26 @@ std::optional<int64_t> GroupProgram::valueOf(DimSymbol symbol, const std::vector
   return std::nullopt;
 }
 
+namespace {
+
+using SymbolValues = std::function<std::optional<int64_t>(DimSymbol)>;
+
+std::optional<std::string> firstBroken(const ir::Binding& binding, const SymbolValues& value) {
+  for (const ir::Obligation& obligation : binding.obligations) {
+    const auto lhs = obligation.lhs.evaluate(value);
+    const auto rhs = obligation.rhs.evaluate(value);
+    if (!lhs || !rhs || !holds(obligation.relation, lhs.assume_value(), rhs.assume_value()))
+      return obligation.message;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> GroupProgram::checkObligations(const std::vector<Tensor>& inputs) {
   const auto value = [&](DimSymbol symbol) { return valueOf(symbol, inputs); };
   for (const ir::Binding& binding : function_.block(function_.body).bindings)
-    for (const ir::Obligation& obligation : binding.obligations) {
-      const auto lhs = obligation.lhs.evaluate(value);
-      const auto rhs = obligation.rhs.evaluate(value);
-      if (!lhs || !rhs || !holds(obligation.relation, lhs.assume_value(), rhs.assume_value()))
-        return obligation.message;
-    }
+    if (std::optional<std::string> broken = firstBroken(binding, value)) return broken;
   return std::nullopt;
 }
 
@@ -269,8 +280,49 @@ std::vector<Tensor> GroupProgram::emptyResults(const std::vector<Tensor>& inputs
   return results;
 }
 
+namespace {
+
+/// With symbols replaced by what they stand for.
+ir::Attrs withExtents(const ir::Attrs& attrs, const std::map<DimSymbol, int64_t>& symbols) {
+  ir::Attrs out;
+  for (const auto& [name, value] : attrs.entries()) {
+    if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) {
+      std::vector<DimExpr> numbers;
+      for (const DimExpr& dim : *dims)
+        numbers.push_back(dim.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
+          const auto at = symbols.find(symbol);
+          return at == symbols.end() ? std::nullopt : std::optional(DimExpr::constant(at->second));
+        }));
+      out.set(name, std::move(numbers));
+    } else {
+      out.set(name, value);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+void GroupProgram::learn(ir::VarId var, const std::vector<Tensor>& values,
+                         std::map<DimSymbol, int64_t>& symbols) const {
+  const auto match = [&](const DimExpr& dim, int64_t value) {
+    if (const std::optional<DimSymbol> symbol = dim.asSymbol()) symbols.try_emplace(*symbol, value);
+  };
+  const ir::VarInfo& info = function_.var(var);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::TypeRef type = info.type->isTuple() ? info.type->elements()[i] : info.type;
+    for (size_t axis = 0; axis < values[i].shape.size(); ++axis)
+      match(type->dims()[axis], values[i].shape[axis]);
+  }
+  if (!info.valueDims) return;
+  for (size_t k = 0; k < info.valueDims->size(); ++k)
+    match((*info.valueDims)[k], static_cast<int64_t>(bitsAt(values[0], k)));
+}
+
 Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
   finish();
+  std::map<DimSymbol, int64_t> symbols;
+  for (size_t i = 0; i < inputs.size(); ++i) learn(function_.params[i], {inputs[i]}, symbols);
   std::map<ir::VarId, std::vector<Tensor>> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[function_.params[i]] = {inputs[i]};
   const auto valueOfAtom = [&](const Handle& atom) -> std::vector<Tensor> {
@@ -278,14 +330,20 @@ Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
     const ir::Constant& constant = module_.constant(atom.constant());
     return {Tensor{constant.dtype, constant.shape, constant.bytes}};
   };
+  const auto valueOfSymbol = [&](DimSymbol symbol) -> std::optional<int64_t> {
+    const auto at = symbols.find(symbol);
+    return at == symbols.end() ? std::nullopt : std::optional(at->second);
+  };
   for (const ir::Binding& binding : function_.block(function_.body).bindings) {
+    if (std::optional<std::string> broken = firstBroken(binding, valueOfSymbol))
+      return {{}, std::move(broken)};
     std::vector<Tensor> out;
     if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) {
       std::vector<Tensor> args;
       for (const Handle& arg : call->args) args.push_back(valueOfAtom(arg)[0]);
       std::vector<TensorView> views;
       for (const Tensor& arg : args) views.push_back(arg.view());
-      auto results = evaluateReference(*call->op, call->attrs, views);
+      auto results = evaluateReference(*call->op, withExtents(call->attrs, symbols), views);
       if (!results) return {{}, results.assume_error().message()};
       for (ReferenceResult& result : results.assume_value())
         out.push_back({result.dtype, std::move(result.shape), std::move(result.bytes)});
@@ -297,6 +355,7 @@ Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
       for (const Handle& element : std::get<ir::MakeTuple>(binding.rhs).elements)
         out.push_back(valueOfAtom(element)[0]);
     }
+    learn(binding.var, out, symbols);
     values[binding.var] = std::move(out);
   }
   return {valueOfAtom(function_.block(function_.body).result), std::nullopt};

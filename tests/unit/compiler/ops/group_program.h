@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -77,6 +78,8 @@ class GroupProgram {
 
  private:
   void finish();
+  /// What the extents and elements of a variable with these values say of symbols.
+  void learn(ir::VarId var, const std::vector<Tensor>& values, std::map<DimSymbol, int64_t>& symbols) const;
   std::optional<int64_t> valueOf(DimSymbol symbol, const std::vector<Tensor>& inputs) const;
 
   ir::Module module_;

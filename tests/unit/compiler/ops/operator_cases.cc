@@ -116,6 +116,15 @@ Case makeSlice(Random& random) {
   return c;
 }
 
+Case makeSort(Random& random) {
+  Case c{{random.tensor(random.pick(kAny), random.shape(1, 4))}, {}};
+  if (random.chance(40))  // many equal ones
+    c.inputs[0] = random.integers(random.pick(kNumeric), c.inputs[0].shape, 0, 3);
+  c.attrs.set("axis", anyAxis(random, c.inputs[0].shape.size()));
+  c.attrs.set("is_ascend", random.chance(50));
+  return c;
+}
+
 /// By name of the operator; elementwise ones are made from their records.
 std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
   std::map<std::string, std::function<Case(Random&)>, std::less<>> out;
@@ -326,6 +335,34 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     c.attrs.set("shape", dims(shape));
     return c;
   };
+  out["sort"] = [](Random& random) { return makeSort(random); };
+  out["argsort"] = [](Random& random) {
+    Case c = makeSort(random);
+    if (random.chance(70)) c.attrs.set("dtype", random.pick(kNumeric));
+    return c;
+  };
+  out["topk"] = [](Random& random) {
+    Case c = makeSort(random);
+    const int64_t k = random.between(-1, 4);
+    if (random.chance(50))
+      c.inputs.push_back(random.integers(random.pick(typesOf(DTypeClass::Index)), {}, k, k));
+    else
+      c.attrs.set("k", k);
+    c.isConstant = {false, random.chance(30)};
+    c.attrs.set("ret_type", random.pick<std::string>({"both", "values", "indices"}));
+    if (random.chance(70)) c.attrs.set("dtype", random.pick(kNumeric));
+    return c;
+  };
+  for (const std::string name : {"library.sort", "library.argsort", "library.topk"})
+    out[name] = [name](Random& random) {
+      Case c{{random.tensor(random.pick(kAny), random.shape(3, 3)), random.tensor(DType::Bool, {})}, {}};
+      if (random.chance(40))  // many equal ones
+        c.inputs[0] = random.integers(random.pick(kNumeric), c.inputs[0].shape, 0, 3);
+      if (name != "library.sort") c.attrs.set("dtype", random.pick(typesOf(DTypeClass::Index)));
+      const int64_t k = random.between(0, c.inputs[0].shape[1]);
+      if (name == "library.topk") c.inputs.push_back(random.integers(DType::I64, {}, k, k));
+      return c;
+    };
   out["repeat"] = [](Random& random) {
     const std::vector<int64_t> shape = random.shape(0, 3);
     Case c{{random.tensor(random.pick(kAny), shape)}, {}};
@@ -439,17 +476,25 @@ Case makeElementwise(Random& random, const OpDef& op) {
 
 namespace {
 
-std::vector<const OpDef*> operatorsWhere(bool isLegalised) {
+template <class Predicate>
+std::vector<const OpDef*> operatorsWhere(Predicate&& isWanted) {
   std::vector<const OpDef*> out;
   for (const OpDef* op : OpRegistry::instance().all())
-    if ((op->legal != nullptr) == isLegalised) out.push_back(op);
+    if (isWanted(*op)) out.push_back(op);
   return out;
 }
 
 }  // namespace
 
-std::vector<const OpDef*> loweredOperators() { return operatorsWhere(false); }
-std::vector<const OpDef*> legalisedOperators() { return operatorsWhere(true); }
+std::vector<const OpDef*> loweredOperators() {
+  return operatorsWhere([](const OpDef& op) { return op.legal == nullptr && op.library.empty(); });
+}
+std::vector<const OpDef*> legalisedOperators() {
+  return operatorsWhere([](const OpDef& op) { return op.legal != nullptr; });
+}
+std::vector<const OpDef*> libraryOperators() {
+  return operatorsWhere([](const OpDef& op) { return !op.library.empty(); });
+}
 
 Case makeCase(const OpDef& op, uint64_t round) {
   static const auto special = makers();

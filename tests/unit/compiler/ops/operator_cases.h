@@ -10,9 +10,10 @@
 
 namespace baton::ops::test {
 
-/// Operators that become kernels, and those that are written with others before.
+/// Operators that become loops, those that are written with others before, and kernels of the runtime.
 std::vector<const OpDef*> loweredOperators();
 std::vector<const OpDef*> legalisedOperators();
+std::vector<const OpDef*> libraryOperators();
 
 /// One call: inputs by value, some of which are constants of the program.
 struct Case {

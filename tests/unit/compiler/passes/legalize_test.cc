@@ -40,11 +40,14 @@ TEST_CASE("every operator that is made of others has their bits", "[legalize]") 
       prepare(prepared, *op, c, round % 2 == 1);
       INFO(describe(*op, c));
       if (prepared.program.typeError() || prepared.broken || isTooLarge(prepared.expected)) continue;
-      REQUIRE(!prepared.expected.error);
       prepared.program.rewrite(legalizeModule);
       CHECK(isLegal(prepared.program.function()));
-      CHECK(prepared.program.checkObligations(prepared.inputs) == std::nullopt);
       const ops::test::Outcome found = prepared.program.evaluate(prepared.inputs);
+      if (prepared.expected.error) {
+        CHECK(found.error);
+        continue;
+      }
+      INFO(found.error.value_or(""));
       REQUIRE(!found.error);
       REQUIRE(found.results.size() == prepared.expected.results.size());
       for (size_t i = 0; i < found.results.size(); ++i)

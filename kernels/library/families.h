@@ -1,0 +1,12 @@
+// What each file of algorithms adds to the library.
+#pragma once
+
+#include <vector>
+
+#include "kernels/library/library.h"
+
+namespace baton::library {
+
+void addSortKernels(std::vector<LibraryKernel>& kernels);
+
+}  // namespace baton::library
