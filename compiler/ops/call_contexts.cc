@@ -50,8 +50,9 @@ Result<void> KnownStructure::requireSameRank(size_t a, size_t b) {
   return requireRank(b, static_cast<int>(inputs_[a].dims.size()));
 }
 
-KnownDims::KnownDims(std::span<const KnownInput> inputs, const DimKnowledge& knowledge, uint32_t firstFresh)
-    : inputs_(inputs), knowledge_(knowledge), firstFresh_(firstFresh) {}
+KnownDims::KnownDims(std::span<const KnownInput> inputs, const DimKnowledge& knowledge, uint32_t firstFresh,
+                     CertainFailure failure)
+    : inputs_(inputs), knowledge_(knowledge), firstFresh_(firstFresh), failure_(failure) {}
 
 const std::vector<DimExpr>* KnownDims::values(size_t input) const {
   return inputs_[input].values ? &*inputs_[input].values : nullptr;
@@ -84,7 +85,7 @@ Result<void> KnownDims::require(const DimExpr& lhs, Relation relation, const Dim
   const Truth truth = decide(lhs, relation, rhs);
   if (truth == Truth::True) return success();
   if (shown.empty()) shown = {lhs, rhs};
-  if (truth == Truth::False) {
+  if (truth == Truth::False && failure_ == CertainFailure::Refused) {
     std::vector<std::string> values;
     for (const DimExpr& dim : shown) values.push_back(printDim(dim));
     return mismatch(formatDimMessage(message, values));

@@ -54,18 +54,23 @@ class KnownStructure final : public StructureContext {
   std::span<const KnownInput> inputs_;
 };
 
-/// A check that was neither certain to hold nor certain to fail.
+/// A check that is not certain to hold.
 struct OpenRequirement {
   DimConstraint constraint;
   std::string message;
   std::vector<DimExpr> shown;
 };
 
+/// What a check that certainly fails is: an error, or one that stays open, where a check of the call itself
+/// fails before (a part of a call that is never reached).
+enum class CertainFailure : uint8_t { Refused, StaysOpen };
+
 /// Decides by what is given; collects what stays open. Symbols that it has to make itself
 /// (for elements that are not known) start at `firstFresh`.
 class KnownDims final : public DimsContext {
  public:
-  KnownDims(std::span<const KnownInput> inputs, const DimKnowledge& knowledge, uint32_t firstFresh);
+  KnownDims(std::span<const KnownInput> inputs, const DimKnowledge& knowledge, uint32_t firstFresh,
+            CertainFailure failure = CertainFailure::Refused);
   DType dtype(size_t input) const override { return inputs_[input].dtype; }
   std::span<const DimExpr> dims(size_t input) const override { return inputs_[input].dims; }
   const std::vector<DimExpr>* values(size_t input) const override;
@@ -88,6 +93,7 @@ class KnownDims final : public DimsContext {
   std::span<const KnownInput> inputs_;
   const DimKnowledge& knowledge_;
   uint32_t firstFresh_;
+  CertainFailure failure_;
   std::vector<std::string> freshNames_;
   std::map<size_t, std::vector<DimExpr>> made_;
   std::vector<OpenRequirement> open_;

@@ -75,7 +75,8 @@ class GroupBuilder final : public ExpandContext {
     BATON_CHECK(op != nullptr);
     ir::Attrs complete = completeAttrs(*op, attrs);
     const std::vector<KnownInput> known = knownInputs(inputs);
-    KnownDims relations(known, group_.knowledge, kFirstFresh);
+    // What fails for certain is checked by the caller: this kernel never runs.
+    KnownDims relations(known, group_.knowledge, kFirstFresh, CertainFailure::StaysOpen);
     BATON_TRY_ASSIGN(CallResults made, inferCall({op, &complete, inputs.size()}, known, relations));
     return addCall(op, std::move(complete), inputs, std::move(made.tensors));
   }

@@ -147,7 +147,8 @@ Result<std::vector<TensorId>> Expansion::makeCall(const ops::OpDef& op, const ir
     for (const DimExpr& dim : known.back().dims)
       static_cast<void>(knowledge_.assume({dim, Relation::Ge, DimExpr()}).has_value());
   }
-  ops::KnownDims relations(known, knowledge_, static_cast<uint32_t>(module_.dimSymbols.size()));
+  ops::KnownDims relations(known, knowledge_, static_cast<uint32_t>(module_.dimSymbols.size()),
+                           ops::CertainFailure::StaysOpen);
   BATON_TRY_ASSIGN(ops::CallResults results, inferCall({&op, &call.attrs, inputs.size()}, known, relations));
   adoptSymbols(relations, call.args);
   std::vector<ir::Obligation> checks;
