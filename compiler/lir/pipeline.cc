@@ -30,6 +30,11 @@ constexpr PassInfo kPasses[] = {
     {"lir-simplify", "copies, trivial parameters, constant branches and single jumps go", 1,
      onEach<simplify>},
     {"lir-dead-code", "removes what has no use", 0, onEach<removeDeadCode>},
+    {"lir-take", "moves values out of cells that are written again", 0,
+     [](Module& module) -> Result<void> {
+       takeFromCells(module);
+       return success();
+     }},
     {"lir-reuse", "lets kernels write over inputs that die", 1,
      [](Module& module) -> Result<void> {
        for (Function& function : module.functions) reuseInPlace(module, function);

@@ -26,6 +26,11 @@ Result<void> pruneCaptures(Module& module);
 /// arithmetic, extents.
 void hoistInvariants(Function& function);
 
+/// Moves a value out of its cell where the cell is certainly written again before anything can
+/// look into it: cell_read_ref becomes cell_take_ref, and what changes the value in between finds
+/// that nobody else holds it.
+void takeFromCells(Module& module);
+
 /// Lets a kernel write its result over an input that dies there, where its descriptor says
 /// that it may: alloc_tensor becomes alloc_reuse.
 void reuseInPlace(const Module& module, Function& function);
