@@ -38,7 +38,7 @@ Result<void> requireThreeAxes(const OpCall& call, StructureContext& context) {
 }
 
 // Requires 0 <= k <= n.
-Result<void> requireCount(const OpCall& call, DimsContext& context, const DimExpr& k, const DimExpr& n) {
+Result<void> requireCount(DimsContext& context, const DimExpr& k, const DimExpr& n) {
   context.blame(0);
   BATON_TRY(context.require(k, Relation::Ge, DimExpr(), "topk: k is negative ({0})"));
   return context.require(k, Relation::Le, n, "topk: k ({0}) is greater than the extent of the axis ({1})");
@@ -92,10 +92,10 @@ Result<std::vector<TensorDims>> topkDims(const OpCall& call, DimsContext& contex
         values != nullptr && context.decide((*values)[0], Relation::Ge, one()) == Truth::True;
     const bool isAll = values != nullptr && context.decide((*values)[0], Relation::Lt, one()) == Truth::True;
     k = isPositive ? (*values)[0] : isAll ? DimExpr() : context.fresh("k");
-    if (isPositive) BATON_TRY(requireCount(call, context, k, extent));
+    if (isPositive) BATON_TRY(requireCount(context, k, extent));
     if (!isAll) extent = k;
   } else if (attrs.k() >= 1) {
-    BATON_TRY(requireCount(call, context, k, extent));
+    BATON_TRY(requireCount(context, k, extent));
     extent = k;
   }
   std::vector<TensorDims> results(attrs.retType() == "both" ? 2 : 1, result);
@@ -132,7 +132,7 @@ Result<std::optional<StructureResult>> libraryTopkStructure(const OpCall& call, 
 Result<std::vector<TensorDims>> libraryTopkDims(const OpCall& call, DimsContext& context) {
   TensorDims result{copyDims(context, 0)};
   const DimExpr k = (*context.valuesOrSymbols(2))[0];
-  BATON_TRY(requireCount(call, context, k, result.extents[1]));
+  BATON_TRY(requireCount(context, k, result.extents[1]));
   result.extents[1] = k;
   return std::vector<TensorDims>{result, result};
 }

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "compiler/lir/cfg.h"
-#include "compiler/lir/liveness.h"
 #include "compiler/lir/operands.h"
 #include "compiler/lir/passes/passes.h"
 
@@ -62,9 +61,9 @@ class CellAccess {
   std::vector<uint32_t> work_;
 };
 
-/// Of how many cells something is known in one place; a program may have any number of them. The
-/// nearest ones matter.
-constexpr size_t kMaxCells = 16;
+/// How many cells something is known of in one place, and how many arms take the same value. A
+/// program may have any number; the nearest matter.
+constexpr size_t kMaxKnown = 16;
 
 /// Cells, by register, that every path from some place writes before anything can look into them.
 struct Replaced {
@@ -74,7 +73,7 @@ struct Replaced {
   bool contains(Register cell) const { return std::find(cells.begin(), cells.end(), cell) != cells.end(); }
   void add(Register cell) {
     if (isEnd || contains(cell)) return;
-    if (cells.size() == kMaxCells) cells.erase(cells.begin());
+    if (cells.size() == kMaxKnown) cells.erase(cells.begin());
     cells.push_back(cell);
   }
   template <class F>
@@ -114,10 +113,12 @@ class Taker {
     Register value;
   };
   using Contents = std::vector<Content>;
-  /// What a register is called in the blocks that this one dominates.
-  struct Rename {
-    BlockId from;
-    Register to;
+  /// The blocks that one dominates, where what was read is taken again.
+  struct Arm {
+    BlockId begin;
+    Register cell;
+    Register taken;
+    bool isUsed = false;
   };
 
   bool narrow(BlockId id) {
@@ -167,25 +168,21 @@ class Taker {
   /// Where one arm of a branch only replaces what was read in front of it, the arm takes the value
   /// for itself, and the one that was read ends on the way there.
   void takeInArms() {
-    const Liveness liveness(function_, flow_);
     std::vector<Contents> atExit(function_.blocks.size());
     for (BlockId id : flow_.order()) {
       contents_.clear();
       if (const auto predecessors = flow_.predecessors(id); predecessors.size() == 1)
         contents_ = atExit[predecessors[0].value()];
-      std::vector<Instruction> takes;
       for (const Content& content : Contents(contents_))
-        if (atEntry_[id.value()].contains(content.cell) && isKnown(content) &&
-            std::ranges::binary_search(liveness.liveIn(id), content.value))
-          takes.push_back(takeIn(id, content));
-      std::vector<Instruction>& instructions = function_.block(id).instructions;
-      for (const Instruction& instruction : instructions) {
+        if (atEntry_[id.value()].contains(content.cell) && isKnown(content)) startArm(id, content);
+      for (const Instruction& instruction : function_.block(id).instructions) {
         forEachUse(function_, instruction, [&](uint64_t& slot, OperandKind) { rename(id, slot); });
         follow(instruction);
       }
-      instructions.insert(instructions.begin(), takes.begin(), takes.end());
       atExit[id.value()] = contents_;
     }
+    for (size_t i = arms_.size(); i-- > 0;)
+      if (arms_[i].isUsed) takeAtBegin(arms_[i]);
   }
 
   void follow(const Instruction& instruction) {
@@ -193,7 +190,7 @@ class Taker {
       const Content content{registerOperand(function_, instruction, 1),
                             registerOperand(function_, instruction, 0)};
       std::erase_if(contents_, [&](const Content& other) { return other.cell == content.cell; });
-      if (contents_.size() == kMaxCells) contents_.erase(contents_.begin());
+      if (contents_.size() == kMaxKnown) contents_.erase(contents_.begin());
       contents_.push_back(content);
     } else if (instruction.opcode == Opcode::CellTakeRef) {
       forgetKind(registerOperand(function_, instruction, 1));
@@ -211,22 +208,32 @@ class Taker {
     std::erase_if(contents_, [&](const Content& content) { return mayBeSame(content.cell, cell); });
   }
 
-  /// A take for the begin of the block.
-  Instruction takeIn(BlockId id, const Content& content) {
-    const Register taken = function_.addRegister(function_.kindOf(content.value));
-    Instruction take = makeInstruction(function_, Opcode::CellTakeRef, {taken, content.cell});
-    take.location = function_.block(id).instructions.front().location;
-    take.name = function_.block(id).instructions.front().name;
-    renames_[content.value.value()].push_back({id, taken});
+  void startArm(BlockId id, const Content& content) {
+    std::vector<size_t>& arms = armsOf_[content.value.value()];
+    if (arms.size() == kMaxKnown) return;
+    arms.push_back(arms_.size());
+    arms_.push_back(
+        {.begin = id, .cell = content.cell, .taken = function_.addRegister(function_.kindOf(content.value))});
     forgetKind(content.cell);
-    return take;
   }
 
-  void rename(BlockId id, uint64_t& slot) const {
-    const auto found = renames_.find(registerOf(slot).value());
-    if (found == renames_.end()) return;
-    for (const Rename& rename : found->second)
-      if (flow_.dominates(rename.from, id)) slot = rename.to.value();
+  void rename(BlockId id, uint64_t& slot) {
+    const auto found = armsOf_.find(registerOf(slot).value());
+    if (found == armsOf_.end()) return;
+    for (size_t arm : found->second) {
+      if (!flow_.dominates(arms_[arm].begin, id)) continue;
+      slot = arms_[arm].taken.value();
+      arms_[arm].isUsed = true;
+      return;
+    }
+  }
+
+  void takeAtBegin(const Arm& arm) {
+    Instruction take = makeInstruction(function_, Opcode::CellTakeRef, {arm.taken, arm.cell});
+    std::vector<Instruction>& instructions = function_.block(arm.begin).instructions;
+    take.location = instructions.front().location;
+    take.name = instructions.front().name;
+    instructions.insert(instructions.begin(), take);
   }
 
   /// Before its definition a register holds what it held in the round before.
@@ -240,7 +247,8 @@ class Taker {
   std::vector<Replaced> atEntry_;  ///< by block
   Replaced now_;
   Contents contents_;
-  std::unordered_map<uint32_t, std::vector<Rename>> renames_;  ///< by register, looked up only
+  std::vector<Arm> arms_;
+  std::unordered_map<uint32_t, std::vector<size_t>> armsOf_;  ///< by what was read, looked up only
 };
 
 bool writesCell(const Function& function) {
