@@ -47,7 +47,8 @@ TEST_CASE("a budget counts what an operator is made of", "[work]") {
   const OpDef* softmax = OpRegistry::instance().find("nn.softmax");
   const ir::Attrs attrs = defaultAttrs(*softmax);
   const std::vector<float> data(32, 1.0F);
-  const TensorView view{DType::F32, {4, 8}, reinterpret_cast<const std::byte*>(data.data())};
+  const std::vector<int64_t> shape{4, 8};
+  const TensorView view{DType::F32, shape, reinterpret_cast<const std::byte*>(data.data())};
   // The input and the result alone would fit.
   uint64_t budget = 64;
   const auto refused = evaluateReference(*softmax, attrs, std::span(&view, 1), budget);
