@@ -197,7 +197,7 @@ class Printer {
   }
 
   std::string tuple(std::span<const Atom> list) {
-    return "(" + atoms(list) + (list.size() == 1 ? ",)" : ")");
+    return fmt::format("({}{})", atoms(list), list.size() == 1 ? "," : "");
   }
 
   void params(const std::vector<VarId>& params, const Attrs& attrs, bool isJoin) {

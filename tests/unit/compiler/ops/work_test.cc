@@ -47,7 +47,7 @@ TEST_CASE("a budget counts what an operator is made of", "[work]") {
   const OpDef* softmax = OpRegistry::instance().find("nn.softmax");
   const ir::Attrs attrs = defaultAttrs(*softmax);
   const std::vector<float> data(32, 1.0F);
-  const std::vector<int64_t> shape = {4, 8};
+  const std::vector<int64_t> shape{4, 8};
   const TensorView view{DType::F32, shape, reinterpret_cast<const std::byte*>(data.data())};
   // The input and the result alone would fit.
   uint64_t budget = 64;
