@@ -129,7 +129,7 @@ Result<std::optional<StructureResult>> libraryTopkStructure(const OpCall& call, 
   if (!dtype) return std::nullopt;
   return StructureResult{{{*dtype, 3}, {LibraryTopkAttrs{*call.attrs}.dtype(), 3}}, true};
 }
-Result<std::vector<TensorDims>> libraryTopkDims(const OpCall& call, DimsContext& context) {
+Result<std::vector<TensorDims>> libraryTopkDims(const OpCall&, DimsContext& context) {
   TensorDims result{copyDims(context, 0)};
   const DimExpr k = (*context.valuesOrSymbols(2))[0];
   BATON_TRY(requireCount(context, k, result.extents[1]));
