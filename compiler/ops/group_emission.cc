@@ -18,7 +18,8 @@ GroupEmission::GroupEmission(const Group& group, KernelDescriptor descriptor)
     : group_(group), emitter_(std::move(descriptor), group.symbols) {
   for (const GroupCall& call : group.calls) opCalls_.push_back({call.op, &call.attrs, call.inputs.size()});
   for (const GroupCall& call : group.calls)
-    relations_.push_back(std::make_unique<KnownDims>(call.knownInputs, group.knowledge, UINT32_MAX / 2));
+    relations_.push_back(std::make_unique<KnownDims>(call.knownInputs, group.knowledge, UINT32_MAX / 2,
+                                                     CertainFailure::StaysOpen));
 }
 
 CallContext GroupEmission::callContext(uint32_t index) {

@@ -47,7 +47,11 @@ class CountedExpansion final : public ExpandContext {
   std::vector<DimExpr> resultDims(size_t result) const override { return results_[result].dims; }
   DType dtype(TensorId tensor) const override { return tensors_[tensor.value()].dtype; }
   std::vector<DimExpr> dims(TensorId tensor) const override { return tensors_[tensor.value()].dims; }
-  TensorId scalar(DType dtype, double) override { return add({dtype, {}, std::nullopt, std::nullopt}); }
+  TensorId scalar(DType dtype, double value) override {
+    KnownInput scalar{dtype, {}, std::nullopt, std::nullopt};
+    if (!isFloat(dtype)) scalar.values = {DimExpr::constant(static_cast<int64_t>(value))};
+    return add(std::move(scalar));
+  }
   void become(std::vector<TensorId>) override {}
   Result<std::vector<TensorId>> makeAll(std::string_view name, const ir::Attrs& attrs,
                                         const std::vector<TensorId>& inputs) override {
@@ -67,6 +71,13 @@ class CountedExpansion final : public ExpandContext {
   }
 
   uint64_t work() const { return work_.sum(); }
+  /// No extent is one that only a run tells.
+  bool isKnown() const {
+    return std::all_of(tensors_.begin(), tensors_.end(), [](const KnownInput& tensor) {
+      return std::all_of(tensor.dims.begin(), tensor.dims.end(),
+                         [](const DimExpr& dim) { return dim.isConstant() || dim.isTooLarge(); });
+    });
+  }
 
  private:
   TensorId add(KnownInput tensor) {
@@ -87,7 +98,7 @@ uint64_t workOf(const OpCall& call, std::span<const KnownInput> inputs, std::spa
   if (expand != nullptr) {
     // What is written is made of what is not, or is so in turn: the depth is that of the definitions.
     CountedExpansion expansion(call, inputs, results);
-    if (expand(expansion).has_value()) return expansion.work();
+    if (expand(expansion).has_value() && expansion.isKnown()) return expansion.work();
   }
   uint64_t terms = 1;
   if (call.op->fusion == FusionKind::Anchor)

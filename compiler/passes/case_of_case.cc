@@ -95,7 +95,9 @@ void CaseOfCase::redirect(const ir::Binding& branch, ir::TypeRef result, const J
     for (ir::Binding& binding : block.bindings) {
       auto* lambda = std::get_if<ir::Lambda>(&binding.rhs);
       if (lambda == nullptr || !lambda->isJoin) continue;
-      function_.var(binding.var).type = functionType(module_, function_, lambda->params, result);
+      ir::VarInfo& join = function_.var(binding.var);
+      join.type = functionType(module_, function_, lambda->params, result);
+      join.declaredType = nullptr;
       lambda->declaredResult = nullptr;
       ends.push_back(lambda->body);
     }

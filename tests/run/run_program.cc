@@ -336,6 +336,17 @@ void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string
   if (cases_.isOnce) checkModule(module, prefix, false, runs);
 }
 
+/// What is printed is a program, with names bound where they are used. Types are found again as well
+/// where no pass has found more than typing does.
+std::string errorsOfPrinted(const ir::Module& module, bool isTyped) {
+  ir::Module again;
+  frontend::Diagnostics errors;
+  frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
+                         again, errors);
+  if (!errors.hasErrors() && isTyped) types::inferTypes(again, errors);
+  return errors.hasErrors() ? frontend::render(errors, again.sources) : std::string();
+}
+
 /// Drops the runs that fail from the list; all of them when the module breaks a rule.
 void ProgramRunner::checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
                                 std::vector<Evaluated>& runs) {
@@ -348,13 +359,8 @@ void ProgramRunner::checkModule(ir::Module& module, const std::string& at, bool 
     return failAll(verified.assume_error().message());
   }
   if (verifiesOnly) return;
-  // What is printed is a program: names are bound where they are used.
-  ir::Module again;
-  frontend::Diagnostics errors;
-  frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
-                         again, errors);
-  if (!errors.hasErrors()) types::inferTypes(again, errors);
-  if (errors.hasErrors()) return failAll("printed: " + frontend::render(errors, again.sources));
+  if (const std::string errors = errorsOfPrinted(module, false); !errors.empty())
+    return failAll("printed: " + errors);
   const int before = failures_;
   std::erase_if(runs, [&](const Evaluated& one) {
     const int beforeThis = failures_;
@@ -466,6 +472,8 @@ int ProgramRunner::run() {
     }
     const std::vector<Case> cases = evaluateRuns(*module);
     if (cases.empty()) return failures_;
+    if (const std::string errors = errorsOfPrinted(*module, true); !errors.empty())
+      fail(cases_.runs.front(), "printed with types", errors);
     for (int level : {0, 1, 2, 3})
       if (!cases_.isOnce || level == 0 || level == 3) checkLevel(cases, level);
     checkCompiled(cases, *module);
