@@ -10,6 +10,23 @@
 
 namespace baton::lir {
 
+namespace {
+
+/// In tuples and arrays, too. Cells in data and captured ones are found where the value leaves.
+bool holdsCell(ir::TypeRef type) {
+  std::vector<ir::TypeRef> work{type};
+  while (!work.empty()) {
+    const ir::TypeRef next = work.back();
+    work.pop_back();
+    if (next->isRef()) return true;
+    if (next->isTuple()) work.insert(work.end(), next->elements().begin(), next->elements().end());
+    if (next->isArray()) work.push_back(next->element());
+  }
+  return false;
+}
+
+}  // namespace
+
 FunctionIndex ModuleLowering::declare(const std::string& name, SignatureIndex signature) {
   Function& function = module.functions.emplace_back();
   function.name = tables.functionName(name);
@@ -89,16 +106,15 @@ Result<void> ModuleLowering::addEntryPoint(ir::GlobalId id) {
     return expr.substitute([&](DimSymbol symbol) { return std::optional(DimExpr::symbol(number(symbol))); });
   };
   TypeLowering::EntryTypes entryTypes{entry, number};
-  const auto isCell = [](ir::TypeRef type) { return type->isRef(); };
   for (size_t i = 0; i < function.params.size(); ++i) {
     const ir::VarInfo& param = function.var(function.params[i]);
-    if (isCell(param.type))
+    if (holdsCell(param.type))
       return Error(ErrorCode::CompileError,
                    fmt::format("@{}: a ref cannot be a parameter of an exported function", function.name));
     entry.parameters.push_back({i < function.entryNames.size() ? function.entryNames[i] : param.name,
                                 types.entryType(param.type, entryTypes)});
   }
-  if (isCell(function.result))
+  if (holdsCell(function.result))
     return Error(ErrorCode::CompileError,
                  fmt::format("@{}: a ref cannot be the result of an exported function", function.name));
   for (const DimConstraint& constraint : function.where)

@@ -103,6 +103,11 @@ TEST_CASE("a ref cannot leave the program") {
              Catch::Contains("@main: a ref cannot be the result of an exported function"));
   CHECK_THAT(errorsOf("def @main(%r: ref(int32)) { ref_read(%r) }"),
              Catch::Contains("@main: a ref cannot be a parameter of an exported function"));
+  // Nor in what it is a part of.
+  CHECK_THAT(errorsOf("def @main(%x: int32) { (1, (%x, ref(%x))) }"),
+             Catch::Contains("@main: a ref cannot be the result of an exported function"));
+  CHECK_THAT(errorsOf("def @main(%x: Array[ref(int32)]) { array_length(%x) }"),
+             Catch::Contains("@main: a ref cannot be a parameter of an exported function"));
 }
 
 TEST_CASE("a named extent can be fixed") {
