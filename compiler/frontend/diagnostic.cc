@@ -106,7 +106,7 @@ std::string render(const Diagnostic& diagnostic, std::span<const ir::SourceFile>
   std::string_view line = lineOf(source.text, at.line);
   size_t column = at.column;
   // Of a very long line what is around the place is enough.
-  size_t start = column > kMaxLine / 2 ? column - kMaxLine / 2 : 0;
+  size_t start = std::min(column > kMaxLine / 2 ? column - kMaxLine / 2 : 0, line.size());
   bool isCut = line.size() > kMaxLine;
   if (isCut) {
     line = line.substr(start, kMaxLine);

@@ -180,7 +180,7 @@ class Lexer {
     std::string_view rest = text_.substr(at_);
     if (rest.starts_with("#[metadata]")) {
       stream_.metadata = rest.substr(std::string_view("#[metadata]").size());
-      at_ = text_.size();
+      text_ = text_.substr(0, at_);
       return;
     }
     size_t end = text_.find(']', at_);

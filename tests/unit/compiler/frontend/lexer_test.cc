@@ -73,6 +73,8 @@ TEST_CASE("the version line is checked and metadata ends the program") {
   TokenStream stream = lex("x #[metadata]\n{}", 0, diagnostics);
   CHECK(stream.tokens.size() == 2);
   CHECK(stream.metadata == "\n{}");
+  CHECK(stream.tokens.back().location.line == 1);
+  CHECK(stream.tokens.back().location.column == 3);
   CHECK(lex("#[metadata]", 0, diagnostics).tokens.size() == 1);
 }
 
