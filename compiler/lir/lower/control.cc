@@ -266,7 +266,8 @@ void FunctionLowering::switchTag(Register object, ir::TypeRef type, size_t const
   }
 }
 
-/// By halves. Constants of the blocks in which the search goes on are for them alone.
+/// By halves. Constants of the blocks in which the search goes on are for them alone, and each end
+/// of it has a block of its own on the way to the others' clause, where drops may stand.
 void FunctionLowering::searchTag(Register object, std::vector<TagTarget> named, BlockId otherwise) {
   std::sort(named.begin(), named.end(), [](const TagTarget& a, const TagTarget& b) { return a.tag < b.tag; });
   const Kind number = Kind::scalar(DType::I64);
@@ -287,7 +288,10 @@ void FunctionLowering::searchTag(Register object, std::vector<TagTarget> named, 
     const bool isOne = range.end - range.begin == 1;
     const Register is = emitScalar(isOne ? "eq.i64" : "lt.i64", Kind::scalar(DType::Bool), {tag, bound});
     if (isOne) {
-      emit(Opcode::Branch, {is, named[middle].block, otherwise});
+      const BlockId others = newBlock();
+      emit(Opcode::Branch, {is, named[middle].block, others});
+      current_ = others;
+      emit(Opcode::Jump, {otherwise, std::vector<Register>()});
       continue;
     }
     const BlockId below = newBlock();
