@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/edit.h"
@@ -29,6 +30,18 @@ bool isBoxedBranch(const ir::Function& function, const ir::Binding& binding) {
   return (type->isTuple() || type->isAdt()) &&
          (std::holds_alternative<ir::If>(binding.rhs) || std::holds_alternative<ir::Match>(binding.rhs) ||
           std::holds_alternative<ir::NestedBlock>(binding.rhs));
+}
+
+/// Whether extents are named inside of arrays, data or functions: those names may belong to what
+/// becomes a join, and no value tells them to whoever gets its result.
+bool namesInnerExtents(ir::TypeTable& types, ir::TypeRef type) {
+  const ir::TypeRef inner = mapOwnTensors(types, type, [&](ir::TypeRef tensor) {
+    return types.tensor(tensor->dtype(),
+                        std::vector<DimExpr>(tensor->dims().size(), DimExpr::symbol(ir::kAnyDim)));
+  });
+  bool found = false;
+  ir::forEachSymbol(inner, [&](DimSymbol) { found = true; });
+  return found;
 }
 
 class CaseOfCase {
@@ -304,7 +317,8 @@ void CaseOfCase::process(BlockId id) {
     pending.pop_back();
     const bool isTail = open.rest.empty() && function_.block(id).result == Atom(binding.var);
     if (!isTail && isBoxedBranch(function_, binding) && flow_.mayBeMade(binding.var) &&
-        flow_.isTakenApart(binding.var) && (moveClauses(open, binding) || moveRest(open, binding))) {
+        flow_.isTakenApart(binding.var) && !namesInnerExtents(module_.types, resultOf(id)) &&
+        (moveClauses(open, binding) || moveRest(open, binding))) {
       context_.count("branches that jump to what looks at their values");
       continue;
     }
