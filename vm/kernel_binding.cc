@@ -44,15 +44,17 @@ Result<std::unique_ptr<loop::InterpretedKernel>> interpret(const std::string& te
   return std::make_unique<loop::InterpretedKernel>(std::move(compiled));
 }
 
-/// The library's own descriptor counts; what a file says of it has to be the same to its callers.
+/// The library's own descriptor counts; what a file says of it has to be the same: code and verifier rely on
+/// it.
 Result<const library::LibraryKernel*> findInLibrary(const KernelDescriptor& declared) {
   const library::LibraryKernel* kernel = library::findKernel(declared.name);
   if (kernel == nullptr)
     return Error(ErrorCode::Unsupported,
                  fmt::format("kernel {} is not in the library of this runtime", declared.name));
-  if (!isSameInterface(kernel->descriptor, declared))
-    return Error(ErrorCode::Malformed,
-                 fmt::format("kernel {} has other operands in the library than in the file", declared.name));
+  if (kernel->descriptor != declared)
+    return Error(
+        ErrorCode::Malformed,
+        fmt::format("kernel {} is described otherwise in the library than in the file", declared.name));
   return kernel;
 }
 

@@ -272,6 +272,63 @@ TEST_CASE("kernels that nothing can run are refused when the program is loaded")
   CHECK(refused("kernel $k compiled {\n  loop \"nonsense\"\n}\n").find("malformed input: kernel k: ") == 0);
 }
 
+namespace {
+constexpr std::string_view kSort = R"vmasm(
+kernel $sort.f32.f32 library {
+  symbol outer = operand 0 axis 0
+  symbol count = operand 0 axis 1
+  symbol inner = operand 0 axis 2
+  input f32[outer, count, inner] align 4
+  output f32[outer, count, inner] align 4
+  scalar_inputs [bool]
+}
+entry "sort" @sort {
+  symbols [n]
+  param "x" f32[1, n, 1]
+  param "upwards" bool
+  result f32[1, n, 1]
+}
+fn @sort (tensor<f32, 3>, bool) -> (tensor<f32, 3>) regs s3 r2 {
+  s1 = dim r0, 1
+  s2 = const i64, 1
+  r1 = alloc_tensor f32, 0, [s2, s1, s2]
+  call_kernel $sort.f32.f32, [r0!], [r1], [s0]
+  ret [], [r1!]
+}
+)vmasm";
+}  // namespace
+
+TEST_CASE("kernels of the library are bound by name, if they are what the file says") {
+  const Runtime runtime(kSort);
+  const auto sorted = [&](std::vector<float> data, bool isUpwards) {
+    const auto x = runtime.tensor({1, static_cast<int64_t>(data.size()), 1}, data);
+    return elements<float>(*require(runtime.run("sort", {x, Value::scalar(DType::Bool, isUpwards)})));
+  };
+  CHECK(sorted({3, 1, 2}, true) == std::vector<float>{1, 2, 3});
+  CHECK(sorted({3, 1, 2}, false) == std::vector<float>{3, 2, 1});
+  CHECK(sorted({}, true).empty());
+
+  const Ref<Instance> instance = makeInstance();
+  const auto messageWith = [&](std::string_view from, std::string_view to) {
+    std::string text(kSort.substr(0, kSort.find("entry")));
+    text.replace(text.find(from), from.size(), to);
+    const auto loaded = Executable::load(instance, parse(text), {});
+    REQUIRE_FALSE(loaded.has_value());
+    return loaded.assume_error().message();
+  };
+  CHECK(messageWith("sort.f32.f32", "sort.f32") == "kernel sort.f32 is not in the library of this runtime");
+  // Another type, another shape, memory that may be shared, less to align: none of it is the kernel's.
+  for (const auto& [from, to] : std::vector<std::pair<std::string_view, std::string_view>>{
+           {"input f32", "input i32"},
+           {"output f32[outer, count, inner]", "output f32[outer, count]"},
+           {"[outer, count, inner] align 4\n  scalar", "[outer, count, inner] align 4 alias [0]\n  scalar"},
+           {"scalar_inputs [bool]", "scalar_inputs [i64]"}}) {
+    INFO(to);
+    CHECK(messageWith(from, to) ==
+          "kernel sort.f32.f32 is described otherwise in the library than in the file");
+  }
+}
+
 #if defined(__x86_64__)
 namespace {
 /// `xor eax, eax; ret`: a kernel that does nothing, for any x86-64 machine; another image asks for
