@@ -1,6 +1,7 @@
 #include "compiler/eval/code.h"
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/free_variables.h"
 #include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
@@ -122,10 +123,7 @@ void FunctionCode::numberExtents() {
         addExpr(obligation.rhs);
         for (const DimExpr& shown : obligation.shown) addExpr(shown);
       }
-      if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
-        for (const auto& [name, value] : call->attrs.entries())
-          if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-            for (const DimExpr& dim : *dims) addExpr(dim);
+      if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) ir::forEachDim(call->attrs, addExpr);
     }
 }
 

@@ -29,7 +29,9 @@ class EntryCheck {
   };
   Result<void> checkTensor(ir::TypeRef type, const Value& value, const std::string& name, const Place& place);
   Result<void> checkValue(ir::TypeRef type, const Value& value, const std::string& name);
-  std::string placeText(const Place& place) const;
+  Place placeOfPart(const Place& whole, ir::TypeRef type, uint32_t tag, size_t part,
+                    ir::TypeRef partType) const;
+  std::string placeText(const std::string& name, const Place& place) const;
   void bindPlain(ir::TypeRef type, const Value& value, const std::string& name);
   Result<void> checkLater(bool isInParts);
   Result<void> checkConstraint(const DimConstraint& constraint);
@@ -45,8 +47,9 @@ class EntryCheck {
   struct Later {
     DimExpr expr;
     int64_t found;
-    std::string where;
-    bool isInPart;
+    size_t axis;
+    std::string name;
+    Place place;
   };
   ir::Module& module_;
   const ir::Function& function_;
@@ -64,12 +67,27 @@ std::vector<DimSymbol> symbolsIn(std::initializer_list<const DimExpr*> exprs) {
   return symbols;
 }
 
-std::string EntryCheck::placeText(const Place& place) const {
-  if (listTags(module_, place.holder)) return fmt::format("item {}", place.item);
+/// A list is its items in a row, and each nested one counts its own.
+EntryCheck::Place EntryCheck::placeOfPart(const Place& whole, ir::TypeRef type, uint32_t tag, size_t part,
+                                          ir::TypeRef partType) const {
+  Place place{type, tag, part, whole.item};
+  const bool isList = listTags(module_, type).has_value();
+  if (isList && place.item < 0) place.item = 0;
+  if (isList && partType == type)
+    ++place.item;
+  else if (listTags(module_, partType))
+    place.item = -1;
+  return place;
+}
+
+std::string EntryCheck::placeText(const std::string& name, const Place& place) const {
+  if (place.holder == nullptr) return name;
+  if (listTags(module_, place.holder)) return fmt::format("{}: item {}", name, place.item);
   std::string part = fmt::format("{} {}", place.holder->isArray() ? "element" : "field", place.part);
   if (place.holder->isAdt())
     part += fmt::format(" of {}", module_.typeDef(place.holder->definition()).constructors[place.tag].name);
-  return place.item < 0 ? part : fmt::format("item {}, {}", place.item, part);
+  return place.item < 0 ? fmt::format("{}: {}", name, part)
+                        : fmt::format("{}: item {}, {}", name, place.item, part);
 }
 
 // The messages are those of the entry points of executables.
@@ -81,18 +99,17 @@ Result<void> EntryCheck::checkTensor(ir::TypeRef type, const Value& value, const
   if (value.asTensor().dtype != type->dtype() || shape.size() != dims.size())
     return mismatch(name, fmt::format("expected {}, found {} of rank {}", ir::print(module_, type),
                                       dtypeName(value.asTensor().dtype), shape.size()));
-  const bool isInPart = place.holder != nullptr;
-  const std::string where = isInPart ? fmt::format("{}: {}", name, placeText(place)) : name;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const std::string found = fmt::format("dimension {} is {}", axis, shape[axis]);
     if (const std::optional<int64_t> constant = dims[axis].asConstant()) {
-      if (*constant != shape[axis]) return mismatch(where, fmt::format("{}, expected {}", found, *constant));
+      if (*constant != shape[axis])
+        return mismatch(placeText(name, place),
+                        fmt::format("dimension {} is {}, expected {}", axis, shape[axis], *constant));
       continue;
     }
     const std::optional<DimSymbol> symbol = dims[axis].asSymbol();
     if (symbol == ir::kAnyDim) continue;
     if (symbol && !extents_.contains(*symbol)) continue;  // stands for whatever is there
-    later_.push_back({dims[axis], shape[axis], fmt::format("{}: {}", where, found), isInPart});
+    later_.push_back({dims[axis], shape[axis], axis, name, place});
   }
   return success();
 }
@@ -124,9 +141,8 @@ Result<void> EntryCheck::checkValue(ir::TypeRef root, const Value& value, const 
       if (!part->isTuple() || part->fields().size() != type->elements().size())
         return mismatch(name, fmt::format("expected {}", ir::print(module_, type)));
       for (size_t i = type->elements().size(); i-- > 0;)
-        stack.push_back({type->elements()[i],
-                         &part->fields()[i],
-                         {type, 0, i, listTags(module_, type->elements()[i]) ? -1 : place.item}});
+        stack.push_back(
+            {type->elements()[i], &part->fields()[i], placeOfPart(place, type, 0, i, type->elements()[i])});
     } else if (type->isAdt()) {
       if (!part->isData() || part->constructor().definition != type->definition())
         return mismatch(name, fmt::format("expected {}", ir::print(module_, type)));
@@ -137,18 +153,9 @@ Result<void> EntryCheck::checkValue(ir::TypeRef root, const Value& value, const 
       const std::vector<ir::TypeRef>& fields = at->second[part->constructor().tag];
       if (fields.size() != part->fields().size())
         return mismatch(name, "a value has the wrong number of fields");
-      const bool isList = listTags(module_, type).has_value();
-      const int64_t item = isList && place.item < 0 ? 0 : place.item;
-      for (size_t i = fields.size(); i-- > 0;) {
-        const bool isTail = isList && fields[i] == type;
-        const bool isNested = !isTail && listTags(module_, fields[i]);
-        stack.push_back({fields[i],
-                         &part->fields()[i],
-                         {type, part->constructor().tag, i,
-                          isTail     ? item + 1
-                          : isNested ? -1
-                                     : item}});
-      }
+      for (size_t i = fields.size(); i-- > 0;)
+        stack.push_back(
+            {fields[i], &part->fields()[i], placeOfPart(place, type, part->constructor().tag, i, fields[i])});
     } else if (type->isArray()) {
       if (!part->isArray()) return mismatch(name, fmt::format("expected {}", ir::print(module_, type)));
       const std::span<const Value> elements = part->elements();
@@ -192,21 +199,23 @@ void EntryCheck::bindPlain(ir::TypeRef root, const Value& value, const std::stri
 Result<void> EntryCheck::checkLater(bool isInParts) {
   const auto value = [&](DimSymbol symbol) { return extent(symbol); };
   for (const Later& each : later_) {
-    if (each.isInPart != isInParts) continue;
+    if ((each.place.holder != nullptr) != isInParts) continue;
     const std::vector<DimSymbol> used = symbolsIn({&each.expr});
     // An extent over a name that nothing binds may be anything.
     if (!std::all_of(used.begin(), used.end(), [&](DimSymbol symbol) { return extents_.contains(symbol); }))
       continue;
     const Result<int64_t> expected = each.expr.evaluate(value);
     if (expected.has_value() && expected.assume_value() == each.found) continue;
+    const std::string where =
+        fmt::format("{}: dimension {} is {}", placeText(each.name, each.place), each.axis, each.found);
     std::vector<std::string> bound;
     for (const DimSymbol symbol : used)
       bound.push_back(fmt::format("{} was bound to {} by {}", module_.dimSymbols.name(symbol),
                                   extents_.at(symbol).extent, extents_.at(symbol).by));
     if (each.expr.asSymbol())
-      return Error(ErrorCode::InvalidArgument, fmt::format("{}, but {}", each.where, bound[0]));
+      return Error(ErrorCode::InvalidArgument, fmt::format("{}, but {}", where, bound[0]));
     return Error(ErrorCode::InvalidArgument,
-                 fmt::format("{}, expected {} = {}, where {}", each.where, ir::print(module_, each.expr),
+                 fmt::format("{}, expected {} = {}, where {}", where, ir::print(module_, each.expr),
                              expected.has_value() ? std::to_string(expected.assume_value()) : "no extent",
                              fmt::join(bound, ", ")));
   }

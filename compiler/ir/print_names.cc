@@ -8,23 +8,11 @@
 #include "compiler/ir/walk.h"
 
 namespace baton::ir {
-namespace {
-
-std::string unusedDimName(const std::string& hint, const std::unordered_set<std::string>& taken) {
-  if (!taken.contains(hint)) return hint;
-  for (size_t i = 1;; ++i) {
-    std::string candidate = fmt::format("{}_{}", hint, i);
-    if (!taken.contains(candidate)) return candidate;
-  }
-}
-
-}  // namespace
 
 void PrintNames::nameVariables(const Function& function) {
   vars_.assign(function.vars.size(), {});
   numbered_.assign(function.vars.size(), false);
-  copies_.clear();
-  taken_.clear();
+  varNames_ = {};
   size_t nextNumber = 0;
   auto name = [&](VarId var, bool mayBeNumbered, const char* fallback) {
     std::string hint = function.var(var).name;
@@ -34,7 +22,7 @@ void PrintNames::nameVariables(const Function& function) {
       return;
     }
     if (hint.empty()) hint = fallback;
-    vars_[var.value()] = unusedName(hint);
+    vars_[var.value()] = varNames_.fresh(hint);
   };
   for (VarId param : function.params) name(param, false, "p");
   if (function.body == kNoBlock) return;
@@ -53,27 +41,16 @@ void PrintNames::nameVariables(const Function& function) {
   walk(function, function.body, callbacks);
 }
 
-std::string PrintNames::unusedName(const std::string& hint) {
-  std::string candidate = hint;
-  for (size_t& copy = copies_[hint]; taken_.contains(candidate); candidate = fmt::format("{}_{}", hint, copy))
-    ++copy;
-  taken_.insert(candidate);
-  return candidate;
-}
-
 void PrintNames::giveName(VarId var) {
-  vars_[var.value()] = unusedName("v");
+  vars_[var.value()] = varNames_.fresh("v");
   numbered_[var.value()] = false;
 }
 
 std::string PrintNames::of(DimSymbol symbol) {
   if (symbol == kAnyDim) return "?";
-  auto known = symbols_.find(symbol);
-  if (known != symbols_.end()) return known->second;
-  std::string name = unusedDimName(module_->dimSymbols.name(symbol), takenSymbols_);
-  takenSymbols_.insert(name);
-  symbols_.emplace(symbol, name);
-  return name;
+  auto [known, isNew] = symbols_.try_emplace(symbol);
+  if (isNew) known->second = dimNames_.fresh(module_->dimSymbols.name(symbol));
+  return known->second;
 }
 
 void PrintNames::leaveScope() {

@@ -4,9 +4,9 @@
 
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/unique_names.h"
 
 namespace baton::ir {
 
@@ -32,15 +32,12 @@ class PrintNames {
   bool isBound(const DimExpr& dim) const;
 
  private:
-  std::string unusedName(const std::string& hint);
-
   const Module* module_;
   std::vector<std::string> vars_;
   std::vector<bool> numbered_;
-  std::unordered_map<std::string, size_t> copies_;  // of a hint, so that thousands of one name stay cheap
-  std::unordered_set<std::string> taken_;
+  UniqueNames varNames_;
   std::unordered_map<DimSymbol, std::string> symbols_;
-  std::unordered_set<std::string> takenSymbols_;
+  UniqueNames dimNames_;
   std::vector<DimSymbol> bound_;                      // in order
   std::unordered_map<DimSymbol, size_t> boundCount_;  // how often they are there
   std::vector<size_t> scopes_;                        // where each begins

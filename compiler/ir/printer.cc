@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/metadata.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/print_names.h"
@@ -126,9 +127,7 @@ class Printer {
     for (BlockId block : blocksInOrder(*function_, function_->body))
       for (const Binding& binding : function_->block(block).bindings) {
         if (const CallOp* call = std::get_if<CallOp>(&binding.rhs))
-          for (const auto& [name, value] : call->attrs.entries())
-            if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-              for (const DimExpr& dim : *dims) dim.collectSymbols(symbols);
+          forEachDim(call->attrs, [&](const DimExpr& dim) { dim.collectSymbols(symbols); });
         if (const Lambda* lambda = std::get_if<Lambda>(&binding.rhs))
           for (VarId param : lambda->params)
             if (TypeRef type = function_->var(param).type)

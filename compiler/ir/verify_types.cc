@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/type_walk.h"
@@ -274,9 +275,7 @@ class DimVerifier {
         for (const DimExpr& dim : obligation.shown) needDim(dim, binding.var);
       }
       if (const CallOp* call = std::get_if<CallOp>(&binding.rhs))
-        for (const auto& [name, value] : call->attrs.entries())
-          if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-            for (const DimExpr& dim : *dims) needDim(dim, binding.var);
+        forEachDim(call->attrs, [&](const DimExpr& dim) { needDim(dim, binding.var); });
       return true;
     };
     callbacks.enterChild = [&](BlockId block, size_t index, size_t child, BlockId) {
@@ -301,7 +300,7 @@ class DimVerifier {
 
  private:
   void giveSymbol(DimSymbol symbol) {
-    if (symbol == kAnyDim || symbol.value() >= known_.size()) return;
+    if (symbol.value() >= known_.size()) return;
     ++known_[symbol.value()];
     scopes_.back().push_back(symbol);
   }

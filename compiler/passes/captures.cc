@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/type_walk.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/dims.h"
@@ -80,10 +81,7 @@ void Captures::findSymbols() {
     if (open.empty()) return true;
     const ir::Binding& binding = function_.block(block).bindings[index];
     for (DimSymbol symbol : symbolsOf(binding.obligations)) use(symbol);
-    if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
-      for (const auto& [name, value] : call->attrs.entries())
-        if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value))
-          for (const DimExpr& dim : *dims) useExpr(dim);
+    if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) ir::forEachDim(call->attrs, useExpr);
     return true;
   };
   callbacks.enterChild = [&](BlockId block, size_t index, size_t child, BlockId childBlock) {

@@ -197,17 +197,7 @@ size_t CaseOfCase::lookingMatch(const Open& open, VarId value) {
       if (!mayMoveUp(binding)) return none;
       continue;
     }
-    const bool isFlat =
-        std::all_of(match->clauses.begin(), match->clauses.end(), [&](const ir::Clause& clause) {
-          const ir::Pattern& pattern = function_.pattern(clause.pattern);
-          return pattern.kind == ir::Pattern::Kind::Wildcard ||
-                 (pattern.kind == ir::Pattern::Kind::Constructor &&
-                  std::all_of(pattern.children.begin(), pattern.children.end(), [&](ir::PatternId child) {
-                    const ir::Pattern::Kind kind = function_.pattern(child).kind;
-                    return kind == ir::Pattern::Kind::Var || kind == ir::Pattern::Kind::Wildcard;
-                  }));
-        });
-    return isFlat && binding.obligations.empty() ? i : none;
+    return binding.obligations.empty() ? i : none;
   }
   return none;
 }

@@ -1,5 +1,8 @@
 #include "compiler/passes/dims.h"
 
+#include <algorithm>
+
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/type_walk.h"
 
 namespace baton::passes {
@@ -31,14 +34,7 @@ void DimRewriter::apply(ir::VarInfo& info) {
 }
 
 void DimRewriter::apply(ir::Attrs& attrs) {
-  std::vector<ir::Attrs::Entry> changed;
-  for (const auto& [name, value] : attrs.entries())
-    if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) {
-      std::vector<DimExpr> mapped;
-      for (const DimExpr& expr : *dims) mapped.push_back(dim(expr));
-      changed.emplace_back(name, std::move(mapped));
-    }
-  for (auto& [name, value] : changed) attrs.set(name, std::move(value));
+  ir::mapDims(attrs, [&](const DimExpr& expr) { return dim(expr); });
 }
 
 void DimRewriter::apply(std::vector<ir::Obligation>& obligations) {
@@ -91,12 +87,8 @@ std::optional<DimExpr> FreshSymbols::operator()(DimSymbol symbol) {
 
 std::optional<DimKnowledge> entryKnowledge(const ir::Function& function) {
   DimKnowledge knowledge;
-  for (ir::VarId param : function.params) {
-    const TypeRef own = function.var(param).type;
-    if (!own->isTensor()) continue;
-    for (const DimExpr& dim : own->dims())
-      if (std::optional<DimSymbol> symbol = dim.asSymbol()) knowledge.addExtent(*symbol);
-  }
+  for (ir::VarId param : function.params)
+    ir::forEachBoundSymbol(function.var(param).type, [&](DimSymbol symbol) { knowledge.addExtent(symbol); });
   for (const DimConstraint& constraint : function.where)
     if (!knowledge.assume(constraint).has_value()) return std::nullopt;
   return knowledge;
@@ -104,17 +96,12 @@ std::optional<DimKnowledge> entryKnowledge(const ir::Function& function) {
 
 std::vector<DimSymbol> symbolsOf(const ir::Function& function, const ir::Binding& binding) {
   std::vector<DimSymbol> symbols;
-  const auto collect = [&](const std::vector<DimExpr>& dims) {
-    for (const DimExpr& dim : dims) dim.collectSymbols(symbols);
-  };
+  const auto collect = [&](const DimExpr& dim) { dim.collectSymbols(symbols); };
   const ir::VarInfo& info = function.var(binding.var);
-  ir::forEachOwnTensor(info.type, [&](TypeRef type) {
-    for (const DimExpr& dim : type->dims()) dim.collectSymbols(symbols);
-  });
-  if (info.valueDims) collect(*info.valueDims);
-  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs))
-    for (const auto& [name, value] : call->attrs.entries())
-      if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) collect(*dims);
+  ir::forEachOwnTensor(
+      info.type, [&](TypeRef type) { std::for_each(type->dims().begin(), type->dims().end(), collect); });
+  if (info.valueDims) std::for_each(info.valueDims->begin(), info.valueDims->end(), collect);
+  if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) ir::forEachDim(call->attrs, collect);
   return symbols;
 }
 

@@ -193,16 +193,7 @@ void compact(ir::Module& module, ir::Function& function) {
 }
 
 FunctionNames::FunctionNames(const ir::Module& module) {
-  for (const ir::Function& function : module.functions) taken_.insert(function.name);
-}
-
-std::string FunctionNames::fresh(const std::string& base) {
-  if (taken_.insert(base).second) return base;
-  uint32_t& next = next_[base];
-  while (true) {
-    std::string name = base + "_" + std::to_string(++next);
-    if (taken_.insert(name).second) return name;
-  }
+  for (const ir::Function& function : module.functions) fresh(function.name);
 }
 
 }  // namespace baton::passes

@@ -3,12 +3,11 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/unique_names.h"
 #include "compiler/passes/dims.h"
 
 namespace baton::passes {
@@ -86,16 +85,10 @@ ir::Binding checkOf(ir::Module& module, ir::Function& function, ir::Binding& bin
 /// in program order, so that what a function holds is what it needs.
 void compact(ir::Module& module, ir::Function& function);
 
-/// Names for new functions of a module.
-class FunctionNames {
+/// Names for new functions of a module, that none of its functions has.
+class FunctionNames : public ir::UniqueNames {
  public:
   explicit FunctionNames(const ir::Module& module);
-  /// `base`, or `base` with a number, that no function of the module has; it is taken from now on.
-  std::string fresh(const std::string& base);
-
- private:
-  std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, uint32_t> next_;
 };
 
 }  // namespace baton::passes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ops/reference.h"
 #include "compiler/passes/effects.h"
 
@@ -25,11 +26,9 @@ std::optional<ir::Constant> constantOfElements(const ir::VarInfo& info) {
 }
 
 bool hasSymbols(const ir::Attrs& attrs) {
-  return std::any_of(attrs.entries().begin(), attrs.entries().end(), [](const ir::Attrs::Entry& entry) {
-    const auto* dims = std::get_if<std::vector<DimExpr>>(&entry.second);
-    return dims != nullptr &&
-           std::any_of(dims->begin(), dims->end(), [](const DimExpr& dim) { return !dim.isConstant(); });
-  });
+  bool found = false;
+  ir::forEachDim(attrs, [&](const DimExpr& dim) { found = found || !dim.isConstant(); });
+  return found;
 }
 
 }  // namespace

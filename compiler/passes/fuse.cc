@@ -1,3 +1,4 @@
+#include "compiler/ir/attr_dims.h"
 #include "compiler/passes/registry.h"
 
 #include <algorithm>
@@ -153,16 +154,8 @@ std::optional<ir::Function> Outliner::build() {
     ir::VarInfo info = generalInfo(fmt::format("t{}", member - group_.members.front()), original.type);
     ir::Rhs rhs = binding.rhs;
     ir::forEachOperand(rhs, [&](Atom& atom) { atom = mapped(atom); });
-    if (auto* call = std::get_if<ir::CallOp>(&rhs)) {
-      ir::Attrs attrs = call->attrs;
-      for (const auto& [name, value] : call->attrs.entries())
-        if (const auto* dims = std::get_if<std::vector<DimExpr>>(&value)) {
-          std::vector<DimExpr> generalDims;
-          for (const DimExpr& dim : *dims) generalDims.push_back(general(dim));
-          attrs.set(name, std::move(generalDims));
-        }
-      call->attrs = std::move(attrs);
-    }
+    if (auto* call = std::get_if<ir::CallOp>(&rhs))
+      ir::mapDims(call->attrs, [&](const DimExpr& dim) { return general(dim); });
     const VarId var = fused.addVar(std::move(info));
     map_.emplace(binding.var, var);
     if (std::find(group_.outputs.begin(), group_.outputs.end(), binding.var) != group_.outputs.end())

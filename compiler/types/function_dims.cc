@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "compiler/types/dims.h"
@@ -381,16 +382,8 @@ void FunctionDims::finish(bool isCertain) {
   for (ir::Block& block : function_.blocks)
     for (ir::Binding& binding : block.bindings) {
       if (ir::ArrayOp* array = std::get_if<ir::ArrayOp>(&binding.rhs)) noteRowExtents(*array);
-      if (ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs)) {
-        ir::Attrs attrs = call->attrs;
-        for (const auto& [name, value] : attrs.entries()) {
-          const std::vector<DimExpr>* dims = std::get_if<std::vector<DimExpr>>(&value);
-          if (dims == nullptr) continue;
-          std::vector<DimExpr> resolved;
-          for (const DimExpr& dim : *dims) resolved.push_back(resolveNamed(dim));
-          call->attrs.set(name, std::move(resolved));
-        }
-      }
+      if (ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs))
+        ir::mapDims(call->attrs, [&](const DimExpr& dim) { return resolveNamed(dim); });
     }
   cutFailing();
   insertChecks();

@@ -8,8 +8,7 @@
 namespace baton::types {
 
 /// A `match` that misses a case is an error that lists missing ones; a clause that earlier
-/// ones cover is a warning. The module must be well typed,
-/// as `structure` says.
+/// ones cover is a warning. The module must be well typed, as `structure` says.
 void checkMatches(const ir::Module& module, Structure& structure, frontend::Diagnostics& diagnostics);
 
 }  // namespace baton::types

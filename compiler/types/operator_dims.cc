@@ -1,7 +1,9 @@
 #include "compiler/types/operator_dims.h"
 
-#include "compiler/ops/relations.h"
+#include <fmt/format.h>
 
+#include "compiler/ir/attr_dims.h"
+#include "compiler/ops/relations.h"
 #include "compiler/types/dims.h"
 
 namespace baton::types {
@@ -19,13 +21,7 @@ OperatorDims::OperatorDims(FunctionDims& function, const ir::Binding& binding, c
   for (const ir::Atom& arg : call.args) inputs_.push_back(function.factOf(arg));
   for (size_t i = 0; mintDepth > 0 && i < inputs_.size(); ++i)
     if (inputs_[i].isReached() && !inputs_[i].values) inputs_[i].values = mint(i);
-  for (const auto& [name, value] : call.attrs.entries()) {
-    const std::vector<DimExpr>* dims = std::get_if<std::vector<DimExpr>>(&value);
-    if (dims == nullptr) continue;
-    std::vector<DimExpr> resolved;
-    for (const DimExpr& dim : *dims) resolved.push_back(function.resolveNamed(dim));
-    attrs_.set(name, std::move(resolved));
-  }
+  ir::mapDims(attrs_, [&](const DimExpr& dim) { return function.resolveNamed(dim); });
 }
 
 Result<std::vector<ops::TensorDims>> OperatorDims::resultDims(const ops::OpCall& call) {

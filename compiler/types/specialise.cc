@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/type_walk.h"
 #include "compiler/types/specialise_function.h"
 
 namespace baton::types {
@@ -13,20 +14,13 @@ namespace {
 /// Whether a function relies on more than the structure of its arguments.
 bool hasDemands(const ir::Function& function) {
   if (!function.where.empty()) return true;
-  std::vector<ir::TypeRef> stack;
+  bool found = false;
   for (ir::VarId param : function.params)
-    if (ir::TypeRef declared = function.var(param).declaredType) stack.push_back(declared);
-  while (!stack.empty()) {
-    ir::TypeRef type = stack.back();
-    stack.pop_back();
-    if (type->isTensor()) {
-      for (const DimExpr& dim : type->dims())
-        if (dim.asSymbol() != ir::kAnyDim) return true;
-    } else if (type->isTuple()) {
-      stack.insert(stack.end(), type->elements().begin(), type->elements().end());
-    }
-  }
-  return false;
+    if (ir::TypeRef declared = function.var(param).declaredType)
+      ir::forEachOwnTensor(declared, [&](ir::TypeRef tensor) {
+        for (const DimExpr& dim : tensor->dims()) found = found || dim.asSymbol() != ir::kAnyDim;
+      });
+  return found;
 }
 
 class Specialiser {

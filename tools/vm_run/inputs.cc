@@ -10,10 +10,10 @@
 
 #include "base/checked_math.h"
 #include "base/dtype.h"
-#include "formats/extent_text.h"
 #include "formats/npy.h"
 #include "formats/npz.h"
 #include "formats/value_text.h"
+#include "kernels/loop/dim_parser.h"
 #include "tools/cli/command.h"
 #include "tools/cli/file.h"
 
@@ -85,13 +85,25 @@ class RandomValues {
   int64_t extentOf(const std::string& text, const std::string& parameter, size_t axis) const {
     if (const auto given = dims_.find(text); given != dims_.end()) return given->second;
     const std::string what = fmt::format("parameter %{}: dimension {} is {}", parameter, axis, text);
-    std::vector<std::string> names;
-    const Result<DimExpr> expression = parseExtent(text, names);
-    if (!expression) throw UsageError(fmt::format("{}; give it with --dim {}=N", what, text));
-    for (const std::string& name : names)
-      if (!dims_.contains(name)) throw UsageError(fmt::format("{}; give it with --dim {}=N", what, name));
+    std::string missing = text;  // or the name that ends the parse
+    std::vector<int64_t> values;
+    const auto lookUp = [&](std::string_view name) -> std::optional<DimSymbol> {
+      const auto given = dims_.find(std::string(name));
+      if (given == dims_.end()) {
+        missing = name;
+        return std::nullopt;
+      }
+      values.push_back(given->second);
+      return DimSymbol(static_cast<uint32_t>(values.size() - 1));
+    };
+    const auto parse = [&]() -> Result<DimExpr> {
+      BATON_TRY_ASSIGN(loop::TokenStream tokens, loop::TokenStream::open(text));
+      return loop::parseDim(tokens, lookUp);
+    };
+    const Result<DimExpr> expression = parse();
+    if (!expression) throw UsageError(fmt::format("{}; give it with --dim {}=N", what, missing));
     const Result<int64_t> extent = expression.assume_value().evaluate(
-        [&](DimSymbol symbol) { return std::optional(dims_.at(names[symbol.value()])); });
+        [&](DimSymbol symbol) { return std::optional(values[symbol.value()]); });
     if (!extent) throw UsageError(fmt::format("{}: {}", what, extent.assume_error().message()));
     if (extent.assume_value() < 0)
       throw UsageError(fmt::format("{}, which comes to {}", what, extent.assume_value()));

@@ -231,5 +231,15 @@ def @main(%n: int32) -> int32 {
   CHECK(joinsOf(program.function("main")) == 0);
 }
 
+TEST_CASE("an extent that only the rest of the block binds is not named in its result", "[case-of-case]") {
+  const Program program = checkAlone(R"(
+def @main(%x: Tensor[(n,), float32], %b: bool) -> Array[Tensor[(?,), float32]] {
+  let %t = if (%b) { (%x, 2f) } else { (concatenate((%x, %x), axis=0), 3f) };
+  array_push(array_new(), %t.0 * %t.1)
+})",
+                                     {{"2xf32=1 2", "bool=true"}, {"2xf32=1 2", "bool=false"}});
+  CHECK(joinsOf(program.function("main")) == 0);
+}
+
 }  // namespace
 }  // namespace baton::passes
