@@ -127,7 +127,6 @@ Result<std::unique_ptr<KernelTable>> KernelTable::bind(const bytecode::Program& 
   for (size_t index = 0; index < program.kernels.size(); ++index) {
     const KernelDescriptor& descriptor = program.kernels[index];
     KernelBinding binding;
-    binding.plan = KernelPlan(descriptor);
     binding.descriptor = &descriptor;
     if (descriptor.source == KernelSource::External)
       return Error(
@@ -137,7 +136,6 @@ Result<std::unique_ptr<KernelTable>> KernelTable::bind(const bytecode::Program& 
       BATON_TRY_ASSIGN(const library::LibraryKernel* kernel, findInLibrary(descriptor));
       binding.function = kernel->function;
       binding.descriptor = &kernel->descriptor;
-      binding.plan = KernelPlan(kernel->descriptor);
     } else if (image && image->entryOffsets[index] != bytecode::NativeImage::kNoEntry) {
       BATON_TRY_ASSIGN(binding.function, table->code_->entry(image->entryOffsets[index]));
     } else if (index < program.loops.size() && !program.loops[index].empty()) {
@@ -153,6 +151,7 @@ Result<std::unique_ptr<KernelTable>> KernelTable::bind(const bytecode::Program& 
                                    ? "the file has neither an image nor loop IR for it"
                                    : "native code is switched off and the file has no loop IR for it"));
     }
+    binding.plan = KernelPlan(*binding.descriptor);
     table->bindings_.push_back(std::move(binding));
   }
   return table;

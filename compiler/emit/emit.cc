@@ -1,6 +1,7 @@
 #include "compiler/emit/emit.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <unordered_map>
 
@@ -115,10 +116,9 @@ Result<void> addCode(const lir::Module& module, bytecode::Program& program) {
   return success();
 }
 
+bool isCompiled(const loop::Kernel& kernel) { return kernel.descriptor.source == KernelSource::Compiled; }
+
 Result<void> addKernels(const lir::Module& module, const EmitOptions& options, bytecode::Program& program) {
-  const auto isCompiled = [](const loop::Kernel& kernel) {
-    return kernel.descriptor.source == KernelSource::Compiled;
-  };
   if (std::none_of(module.kernels.begin(), module.kernels.end(), isCompiled)) return success();
   for (const std::string& level : options.cpuLevels) {
     BATON_TRY_ASSIGN(const std::vector<loop::Kernel> kernels, kernelsFor(module, level));
@@ -151,8 +151,7 @@ Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const st
   std::vector<loop::Kernel> kernels = module.kernels;
   if (isNarrow)
     for (const auto& [index, kernel] : module.narrowKernels) kernels[index] = kernel;
-  std::erase_if(
-      kernels, [](const loop::Kernel& kernel) { return kernel.descriptor.source != KernelSource::Compiled; });
+  std::erase_if(kernels, std::not_fn(isCompiled));
   return kernels;
 }
 

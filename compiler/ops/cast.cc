@@ -75,12 +75,7 @@ Result<uint64_t> castReference(const ScalarReferenceCall& call, std::span<const 
 }
 
 Result<void> castLikeLegal(ExpandContext& context) {
-  TensorId result = context.input(0);
-  if (context.dtype(result) != context.resultType()) {
-    ir::Attrs attrs;
-    attrs.set("dtype", context.resultType());
-    BATON_TRY_ASSIGN(result, context.make("cast", attrs, {result}));
-  }
+  BATON_TRY_ASSIGN(const TensorId result, context.cast(context.input(0), context.resultType()));
   context.become({result});
   return success();
 }

@@ -43,6 +43,13 @@ class ExpandContext {
     BATON_CHECK(results.size() == 1);
     return results[0];
   }
+  /// The tensor itself where it has the type.
+  Result<TensorId> cast(TensorId tensor, DType wanted) {
+    if (dtype(tensor) == wanted) return tensor;
+    ir::Attrs attrs;
+    attrs.set("dtype", wanted);
+    return make("cast", attrs, {tensor});
+  }
   /// Says which tensors the results are.
   virtual void become(std::vector<TensorId> results) = 0;
 };

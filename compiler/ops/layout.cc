@@ -121,16 +121,6 @@ Result<std::vector<TensorDims>> squeezeDims(const OpCall& call, DimsContext& con
   return std::vector<TensorDims>{std::move(result)};
 }
 
-Result<std::optional<StructureResult>> reverseStructure(const OpCall& call, StructureContext& context) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
-  const std::optional<int> rank = context.rank(0);
-  if (!rank) return std::nullopt;
-  BATON_TRY(normaliseAxis(call, "axis", ReverseAttrs{*call.attrs}.axis(), *rank));
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank);
-}
-
 std::optional<std::vector<DimExpr>> reverseValues(const OpCall&, DimsContext& context,
                                                   const TensorDims& result) {
   const std::vector<DimExpr>* values = context.values(0);

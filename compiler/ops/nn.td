@@ -6,7 +6,7 @@ class SoftmaxOperator<string name, string stem, string formula, string summary>
   let Accessors = "softmax";
   let Fusion = Reduction;
   let Lowering = Expand;
-  let Structure = "softmax";
+  let Structure = "alongAxis";
   let Dims = "unary";
   let Formula = formula;
   let Summary = summary;

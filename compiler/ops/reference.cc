@@ -3,6 +3,7 @@
 #include "compiler/ops/reference.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -103,6 +104,20 @@ void forEachPosition(std::span<const int64_t> shape, const std::function<void(st
     while (axis > 0 && ++index[axis - 1] == shape[axis - 1]) index[--axis] = 0;
     if (axis == 0) return;
   }
+}
+
+void forEachColumn(const ReferenceCall& call, size_t axis,
+                   const std::function<void(std::vector<int64_t>& at, std::span<const uint64_t> column)>& f) {
+  std::vector<int64_t> starts(call.inputs[0].shape.begin(), call.inputs[0].shape.end());
+  const int64_t count = std::exchange(starts[axis], 1);
+  if (count == 0) return;
+  forEachPosition(starts, [&](std::span<const int64_t> start) {
+    std::vector<int64_t> at(start.begin(), start.end());
+    std::vector<uint64_t> column;
+    for (; at[axis] < count; ++at[axis]) column.push_back(call.load(0, at));
+    at[axis] = 0;
+    f(at, column);
+  });
 }
 
 std::vector<int64_t> broadcastIndex(std::span<const int64_t> shape, std::span<const int64_t> index) {

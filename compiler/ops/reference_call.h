@@ -38,6 +38,10 @@ int64_t elementCount(std::span<const int64_t> shape);
 int64_t linearIndex(std::span<const int64_t> shape, std::span<const int64_t> index);
 /// In row-major order; an extent of zero means no calls, rank 0 one.
 void forEachPosition(std::span<const int64_t> shape, const std::function<void(std::span<const int64_t>)>& f);
+/// Calls `f(at, column)` with the elements of the first input along an axis, and the index of the first
+/// of them, which `f` may change. An extent of zero means no calls.
+void forEachColumn(const ReferenceCall& call, size_t axis,
+                   const std::function<void(std::vector<int64_t>& at, std::span<const uint64_t> column)>& f);
 /// The index of a tensor that broadcasts to the shape of `index`.
 std::vector<int64_t> broadcastIndex(std::span<const int64_t> shape, std::span<const int64_t> index);
 

@@ -11,23 +11,7 @@
 
 namespace baton::ops {
 
-Result<std::optional<StructureResult>> softmaxStructure(const OpCall& call, StructureContext& context) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
-  const std::optional<int> rank = context.rank(0);
-  if (!rank) return std::nullopt;
-  BATON_TRY(normaliseAxis(call, "axis", SoftmaxAttrs{*call.attrs}.axis(), *rank));
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank);
-}
-
 namespace {
-
-ir::Attrs dtypeAttr(DType dtype) {
-  ir::Attrs attrs;
-  attrs.set("dtype", dtype);
-  return attrs;
-}
 
 /// In terms of other operators, in the type of accumulation, rounded once at the end.
 Result<void> expandSoftmax(ExpandContext& context, bool isLog) {
@@ -36,10 +20,7 @@ Result<void> expandSoftmax(ExpandContext& context, bool isLog) {
   ir::Attrs along;
   along.set("axis", std::vector<int64_t>{SoftmaxAttrs{*context.call().attrs}.axis()});
   along.set("keepdims", true);
-  TensorId data = context.input(0);
-  if (wide != type) {
-    BATON_TRY_ASSIGN(data, context.make("cast", dtypeAttr(wide), {data}));
-  }
+  BATON_TRY_ASSIGN(const TensorId data, context.cast(context.input(0), wide));
   BATON_TRY_ASSIGN(const TensorId greatest, context.make("max", along, {data}));
   BATON_TRY_ASSIGN(const TensorId shifted, context.make("subtract", {}, {data, greatest}));
   BATON_TRY_ASSIGN(const TensorId power, context.make("exp", {}, {shifted}));
@@ -51,9 +32,7 @@ Result<void> expandSoftmax(ExpandContext& context, bool isLog) {
   } else {
     BATON_TRY_ASSIGN(result, context.make("divide", {}, {power, total}));
   }
-  if (wide != type) {
-    BATON_TRY_ASSIGN(result, context.make("cast", dtypeAttr(type), {result}));
-  }
+  BATON_TRY_ASSIGN(result, context.cast(result, type));
   context.become({result});
   return success();
 }
@@ -61,19 +40,15 @@ Result<void> expandSoftmax(ExpandContext& context, bool isLog) {
 /// The numbers along the axis, in the type of accumulation.
 template <class T, class F>
 void forEachRow(ReferenceCall& call, DType wide, size_t axis, F&& f) {
-  std::vector<int64_t> outer(call.inputs[0].shape.begin(), call.inputs[0].shape.end());
-  const int64_t count = outer[axis];
-  outer[axis] = 1;
-  if (count == 0) return;
-  forEachPosition(outer, [&](std::span<const int64_t> start) {
-    std::vector<int64_t> at(start.begin(), start.end());
+  forEachColumn(call, axis, [&](std::vector<int64_t>& at, std::span<const uint64_t> column) {
     std::vector<T> row;
-    for (at[axis] = 0; at[axis] < count; ++at[axis])
-      row.push_back(scalarFromBits<T>(convertScalar(call.load(0, at), call.inputs[0].dtype, wide)));
+    for (const uint64_t bits : column)
+      row.push_back(scalarFromBits<T>(convertScalar(bits, call.inputs[0].dtype, wide)));
     f(row);
-    for (at[axis] = 0; at[axis] < count; ++at[axis])
-      call.store(0, at,
-                 convertScalar(scalarBits(row[static_cast<size_t>(at[axis])]), wide, call.results[0].dtype));
+    for (const T x : row) {
+      call.store(0, at, convertScalar(scalarBits(x), wide, call.results[0].dtype));
+      ++at[axis];
+    }
   });
 }
 

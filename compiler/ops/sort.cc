@@ -31,9 +31,9 @@ Result<bool> isAxisFine(const OpCall& call, const StructureContext& context) {
 Result<void> requireThreeAxes(const OpCall& call, StructureContext& context) {
   BATON_TRY(context.requireRank(0, 3));
   for (size_t scalar = 1; scalar < call.inputCount; ++scalar) BATON_TRY(context.requireRank(scalar, 0));
-  if (const DType* dtype = call.attrs->find("dtype") ? &std::get<DType>(*call.attrs->find("dtype")) : nullptr;
-      dtype != nullptr && !isInClass(*dtype, DTypeClass::Index))
-    return opError(call, fmt::format("dtype is {}; expected int32 or int64", dtypeName(*dtype)));
+  if (const ir::AttrValue* value = call.attrs->find("dtype"))
+    if (const DType dtype = std::get<DType>(*value); !isInClass(dtype, DTypeClass::Index))
+      return opError(call, fmt::format("dtype is {}; expected int32 or int64", dtypeName(dtype)));
   return success();
 }
 
@@ -45,14 +45,6 @@ Result<void> requireCount(DimsContext& context, const DimExpr& k, const DimExpr&
 }
 
 }  // namespace
-
-Result<std::optional<StructureResult>> sortStructure(const OpCall& call, StructureContext& context) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
-  BATON_TRY_ASSIGN(const bool isKnown, isAxisFine(call, context));
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!isKnown || !dtype) return std::nullopt;
-  return oneResult(*dtype, *context.rank(0));
-}
 
 Result<std::optional<StructureResult>> argsortStructure(const OpCall& call, StructureContext& context) {
   const DType dtype = ArgsortAttrs{*call.attrs}.dtype();
@@ -98,8 +90,7 @@ Result<std::vector<TensorDims>> topkDims(const OpCall& call, DimsContext& contex
     BATON_TRY(requireCount(context, k, extent));
     extent = k;
   }
-  std::vector<TensorDims> results(attrs.retType() == "both" ? 2 : 1, result);
-  return results;
+  return std::vector<TensorDims>(attrs.retType() == "both" ? 2 : 1, result);
 }
 
 Result<std::optional<StructureResult>> librarySortStructure(const OpCall& call, StructureContext& context) {
@@ -109,17 +100,11 @@ Result<std::optional<StructureResult>> librarySortStructure(const OpCall& call, 
   if (!dtype) return std::nullopt;
   return oneResult(*dtype, 3);
 }
-Result<std::vector<TensorDims>> librarySortDims(const OpCall&, DimsContext& context) {
-  return std::vector<TensorDims>{{copyDims(context, 0)}};
-}
 
 Result<std::optional<StructureResult>> libraryArgsortStructure(const OpCall& call,
                                                                StructureContext& context) {
   BATON_TRY(requireThreeAxes(call, context));
   return oneResult(LibraryArgsortAttrs{*call.attrs}.dtype(), 3);
-}
-Result<std::vector<TensorDims>> libraryArgsortDims(const OpCall& call, DimsContext& context) {
-  return librarySortDims(call, context);
 }
 
 Result<std::optional<StructureResult>> libraryTopkStructure(const OpCall& call, StructureContext& context) {
@@ -158,11 +143,8 @@ class ThreeAxes {
   Result<TensorId> result(TensorId of, DType dtype) {
     std::vector<DimExpr> dims = context_.dims(context_.input(0));
     dims[axis_] = context_.dims(of)[1];
-    BATON_TRY_ASSIGN(TensorId whole, shaped(of, std::move(dims)));
-    if (context_.dtype(whole) == dtype) return whole;
-    ir::Attrs attrs;
-    attrs.set("dtype", dtype);
-    return context_.make("cast", attrs, {whole});
+    BATON_TRY_ASSIGN(const TensorId whole, shaped(of, std::move(dims)));
+    return context_.cast(whole, dtype);
   }
 
  private:
@@ -253,44 +235,22 @@ bool isBefore(DType dtype, uint64_t a, uint64_t b) {
   return std::isnan(y) ? !std::isnan(x) : x < y;
 }
 
-/// Calls `give(at, position, index)` for the first of each column in order: `at` is the place of the
-/// column's element 0 in the data.
-void forEachInOrder(ReferenceCall& call, size_t axis, int64_t kept, bool isAscending,
-                    const std::function<void(std::vector<int64_t>, int64_t, int64_t)>& give) {
-  const TensorView& data = call.inputs[0];
-  std::vector<int64_t> outer(data.shape.begin(), data.shape.end());
-  const int64_t count = outer[axis];
-  outer[axis] = 1;
-  if (count == 0) return;
-  forEachPosition(outer, [&](std::span<const int64_t> start) {
-    std::vector<int64_t> at(start.begin(), start.end());
-    std::vector<uint64_t> column;
-    for (at[axis] = 0; at[axis] < count; ++at[axis]) column.push_back(call.load(0, at));
-    std::vector<int64_t> order(column.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      const uint64_t x = column[static_cast<size_t>(a)];
-      const uint64_t y = column[static_cast<size_t>(b)];
-      return isAscending ? isBefore(data.dtype, x, y) : isBefore(data.dtype, y, x);
-    });
-    at[axis] = 0;
-    for (int64_t i = 0; i < kept; ++i) give(at, i, order[static_cast<size_t>(i)]);
-  });
-}
-
 void storeOrder(ReferenceCall& call, size_t axis, bool isAscending, std::optional<size_t> values,
                 std::optional<size_t> indices) {
-  forEachInOrder(
-      call, axis, call.results[0].shape[axis], isAscending,
-      [&](std::vector<int64_t> at, int64_t position, int64_t index) {
-        std::vector<int64_t> to = at;
-        to[axis] = position;
-        at[axis] = index;
-        if (values) call.store(*values, to, call.load(0, at));
-        if (indices)
-          call.store(*indices, to,
-                     convertScalar(static_cast<uint64_t>(index), DType::I64, call.results[*indices].dtype));
-      });
+  const DType dtype = call.inputs[0].dtype;
+  forEachColumn(call, axis, [&](std::vector<int64_t>& at, std::span<const uint64_t> column) {
+    std::vector<size_t> order(column.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) {
+      return isAscending ? isBefore(dtype, column[a], column[b]) : isBefore(dtype, column[b], column[a]);
+    });
+    order.resize(static_cast<size_t>(call.results[0].shape[axis]));
+    for (const size_t index : order) {
+      if (values) call.store(*values, at, column[index]);
+      if (indices) call.store(*indices, at, convertScalar(index, DType::I64, call.results[*indices].dtype));
+      ++at[axis];
+    }
+  });
 }
 
 Result<void> sortReferenceOf(ReferenceCall& call, std::optional<size_t> values,

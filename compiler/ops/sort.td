@@ -9,6 +9,7 @@ def IndexType : Attr<"dtype", DTypeAttr, "int32", "Type of the indices">;
 
 def : SortOperator<"sort", "sort"> {
   let Attrs = [SortAxis, Attr<"is_ascend", BoolAttr, "True", "Upwards; else downwards">];
+  let Structure = "alongAxis";
   let Dims = "unary";
   let Summary = "The elements along an axis in order. " # Order;
   let Formula = "y[..., i, ...] = data[..., argsort(data)[..., i, ...], ...]";
@@ -43,10 +44,12 @@ class SortKernel<string name, list<Input> inputs, string stem, string algorithm>
   let Algorithm = algorithm;
 }
 def : SortKernel<"library.sort", [Input<"data", AnyType>, Input<"upwards", Bool>], "librarySort", "sort"> {
+  let Dims = "unary";
   let Summary = "`sort` along the middle one of three axes";
   let Formula = "y[a, i, b] = data[a, argsort(data)[a, i, b], b]";
 }
 def : SortKernel<"library.argsort", [Input<"data", AnyType>, Input<"upwards", Bool>], "libraryArgsort", "argsort"> {
+  let Dims = "unary";
   let Attrs = [RequiredAttr<"dtype", DTypeAttr, "int32 or int64">];
   let Summary = "`argsort` along the middle one of three axes";
   let Formula = "data[a, y[a, i, b], b] <= data[a, y[a, i + 1, b], b]";

@@ -41,6 +41,7 @@ def : MovingOperator<"squeeze", [Input<"data", AnyType>], "squeeze", "y[...] = d
 }
 def : MovingOperator<"reverse", [Input<"data", AnyType>], "reverse", "y[..., i, ...] = data[..., n - 1 - i, ...]", "Reverses an axis"> {
   let Attrs = [Attr<"axis", IntAttr, "0", "Which">];
+  let Structure = "alongAxis";
   let Dims = "unary";
   let Values = "reverse";
   let Errors = "An axis outside [-r, r)";

@@ -97,26 +97,22 @@ BATON_EXEC bool exec(bytecode::CellNewScalar v, Frame& f) {
   define(f.r, v.dst(), cell);
   return true;
 }
-BATON_EXEC bool exec(bytecode::CellReadRef v, Frame& f) {
+template <bool kLeavesIt, class View>
+BATON_EXEC bool readCell(const View& v, Frame& f) {
   Cell* cell = asCell(f.r[v.cell().index()]);
   Object* content = cell->reference;
   if (!content) [[unlikely]]
     return failEmptyCell(*f.m);
-  retain(content);
+  if constexpr (kLeavesIt)
+    retain(content);
+  else
+    cell->reference = nullptr;
   letGo(*f.m, f.r, v.cell(), cell);
   define(f.r, v.dst(), content);
   return true;
 }
-BATON_EXEC bool exec(bytecode::CellTakeRef v, Frame& f) {
-  Cell* cell = asCell(f.r[v.cell().index()]);
-  Object* content = cell->reference;
-  if (!content) [[unlikely]]
-    return failEmptyCell(*f.m);
-  cell->reference = nullptr;
-  letGo(*f.m, f.r, v.cell(), cell);
-  define(f.r, v.dst(), content);
-  return true;
-}
+BATON_EXEC bool exec(bytecode::CellReadRef v, Frame& f) { return readCell<true>(v, f); }
+BATON_EXEC bool exec(bytecode::CellTakeRef v, Frame& f) { return readCell<false>(v, f); }
 BATON_EXEC void exec(bytecode::CellReadScalar v, Frame& f) {
   Object* cell = borrow(f.r, v.cell());
   f.s[v.dst().index()] = asCell(cell)->scalar;

@@ -228,8 +228,8 @@ Result<void> FunctionLowering::match(const ir::Match& match, const Destination& 
   }
   if (constructorCount == 0) {  // no value can get here
     failHere("match of a value that cannot be");
-  } else if (otherwise && (named.empty() || constructorCount == 1)) {
-    emit(Opcode::Jump, {named.empty() ? *otherwise : named[0].block, std::vector<Register>()});
+  } else if (otherwise && named.empty()) {
+    emit(Opcode::Jump, {*otherwise, std::vector<Register>()});
   } else {
     Register object = kNoRegister;
     if (constructorCount != 1) {

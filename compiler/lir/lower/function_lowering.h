@@ -108,6 +108,12 @@ class FunctionLowering {
   Result<void> scalarOperator(const ir::Binding& binding, const ops::ScalarRecipe& recipe);
   Result<void> view(const ir::Binding& binding);
   Result<Register> outerIndex(const ir::Binding& binding, const ir::Atom& index, Register extent);
+  struct KernelResults {
+    Value value;
+    std::vector<Register> tensors;  // allocated
+    std::vector<Register> scalars;  // not yet defined
+  };
+  Result<KernelResults> allocateResults(ir::TypeRef type);
   /// Computes the extents of the result, or those of an operand have been: one of them fails.
   Result<void> allocateUnreached(const ir::Binding& binding);
   Result<void> callKernel(const ir::Binding& binding, const KernelCall& call);

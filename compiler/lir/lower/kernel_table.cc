@@ -137,11 +137,7 @@ Result<KernelCall> KernelTable::libraryCall(const ir::Function& caller, const ir
     return {type->dtype(), type->rank()};
   };
   std::vector<ops::TensorStructure> operands;
-  size_t tensorCount = 0;
-  for (const ir::Atom& arg : call.args) {
-    operands.push_back(structureOf(source_.typeOf(caller, arg)));
-    tensorCount += operands.back().rank > 0 ? 1 : 0;
-  }
+  for (const ir::Atom& arg : call.args) operands.push_back(structureOf(source_.typeOf(caller, arg)));
   std::vector<ops::TensorStructure> results;
   const ir::TypeRef type = caller.var(binding.var).type;
   if (type->isTuple())
@@ -155,7 +151,7 @@ Result<KernelCall> KernelTable::libraryCall(const ir::Function& caller, const ir
   const auto [found, isNew] = byKey_.try_emplace(descriptor->name);
   if (isNew) {
     found->second.kernel = KernelIndex(static_cast<uint32_t>(module_.kernels.size()));
-    found->second.isUnreadTensor.assign(tensorCount, false);
+    found->second.isUnreadTensor.assign(descriptor->inputs.size(), false);
     names_.insert(descriptor->name);
     module_.tables.kernels.push_back(*descriptor);
     module_.kernels.push_back({.descriptor = *descriptor});

@@ -14,22 +14,33 @@ Result<void> FunctionLowering::callOperator(const ir::Binding& binding) {
   return callKernel(binding, call);
 }
 
-Result<void> FunctionLowering::allocateUnreached(const ir::Binding& binding) {
-  const ir::TypeRef type = function_.var(binding.var).type;
+Result<FunctionLowering::KernelResults> FunctionLowering::allocateResults(ir::TypeRef type) {
   std::vector<ir::TypeRef> types{type};
   if (type->isTuple()) types.assign(type->elements().begin(), type->elements().end());
+  KernelResults results;
   std::vector<Value> values;
   for (ir::TypeRef result : types) {
     const Kind kind = module_.types.kindOf(result);
+    Register reg = kNoRegister;
     if (result->isScalar()) {
-      values.push_back(Value::of(scalarConstant(result->dtype(), 0)));
-      continue;
+      reg = newRegister(kind);
+      results.scalars.push_back(reg);
+    } else {
+      BATON_TRY_ASSIGN(const std::vector<Register> extents, extentsOf(result));
+      reg = emitDef(Opcode::AllocTensor, kind, {result->dtype(), Operand::immediate(0), extents});
+      results.tensors.push_back(reg);
     }
-    BATON_TRY_ASSIGN(const std::vector<Register> extents, extentsOf(result));
-    values.push_back(
-        Value::of(emitDef(Opcode::AllocTensor, kind, {result->dtype(), Operand::immediate(0), extents})));
+    values.push_back(Value::of(reg));
   }
-  bind(binding.var, type->isTuple() ? addTuple(std::move(values), std::move(types)) : values[0]);
+  results.value = type->isTuple() ? addTuple(std::move(values), std::move(types)) : values[0];
+  return results;
+}
+
+Result<void> FunctionLowering::allocateUnreached(const ir::Binding& binding) {
+  BATON_TRY_ASSIGN(const KernelResults results, allocateResults(function_.var(binding.var).type));
+  for (const Register reg : results.scalars)
+    emit(Opcode::Const, {reg, out_.kindOf(reg).dtype, Operand::immediate(0)});
+  bind(binding.var, results.value);
   return success();
 }
 
@@ -200,27 +211,9 @@ Result<void> FunctionLowering::callKernel(const ir::Binding& binding, const Kern
         fmt::format("kernel {}: {} inputs and {} scalars given, expected {} and {}", descriptor.name,
                     inputs.size(), scalars.size(), descriptor.inputs.size(), descriptor.scalarInputs.size()));
 
-  const ir::TypeRef type = function_.var(binding.var).type;
-  std::vector<ir::TypeRef> types{type};
-  if (type->isTuple()) types.assign(type->elements().begin(), type->elements().end());
-  std::vector<Value> values;
-  std::vector<Register> outputs;
-  std::vector<Register> scalarResults;
-  for (ir::TypeRef result : types) {
-    const Kind kind = module_.types.kindOf(result);
-    Register reg = kNoRegister;
-    if (result->isScalar()) {
-      reg = newRegister(kind);
-      scalarResults.push_back(reg);
-    } else {
-      BATON_TRY_ASSIGN(const std::vector<Register> extents, extentsOf(result));
-      reg = emitDef(Opcode::AllocTensor, kind, {result->dtype(), Operand::immediate(0), extents});
-      outputs.push_back(reg);
-    }
-    values.push_back(Value::of(reg));
-  }
-  emit(Opcode::CallKernel, {call.use->kernel, inputs, outputs, scalars, scalarResults});
-  bind(binding.var, type->isTuple() ? addTuple(std::move(values), std::move(types)) : values[0]);
+  BATON_TRY_ASSIGN(const KernelResults results, allocateResults(function_.var(binding.var).type));
+  emit(Opcode::CallKernel, {call.use->kernel, inputs, results.tensors, scalars, results.scalars});
+  bind(binding.var, results.value);
   return success();
 }
 

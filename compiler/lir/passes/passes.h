@@ -28,7 +28,7 @@ void hoistInvariants(Function& function);
 
 /// Moves a value out of its cell where the cell is certainly written again before anything can
 /// look into it: cell_read_ref becomes cell_take_ref, and what changes the value in between finds
-/// that nobody else holds it.
+/// that nobody else holds it. Where only one arm of a branch writes it, the arm takes it again.
 void takeFromCells(Module& module);
 
 /// Lets a kernel write its result over an input that dies there, where its descriptor says

@@ -234,18 +234,6 @@ Result<LoweredKernel> GroupProgram::lower(const LoweringOptions& options) {
   return lowerGroup(module_, function_, options);
 }
 
-std::optional<int64_t> GroupProgram::valueOf(DimSymbol symbol, const std::vector<Tensor>& inputs) const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ir::VarInfo& var = function_.var(function_.params[i]);
-    for (size_t axis = 0; axis < inputs[i].shape.size(); ++axis)
-      if (var.type->dims()[axis].asSymbol() == symbol) return inputs[i].shape[axis];
-    if (!var.valueDims) continue;
-    for (size_t k = 0; k < var.valueDims->size(); ++k)
-      if ((*var.valueDims)[k].asSymbol() == symbol) return static_cast<int64_t>(bitsAt(inputs[i], k));
-  }
-  return std::nullopt;
-}
-
 namespace {
 
 using SymbolValues = std::function<std::optional<int64_t>(DimSymbol)>;
@@ -260,21 +248,34 @@ std::optional<std::string> firstBroken(const ir::Binding& binding, const SymbolV
   return std::nullopt;
 }
 
+std::optional<int64_t> valueIn(const std::map<DimSymbol, int64_t>& symbols, DimSymbol symbol) {
+  const auto at = symbols.find(symbol);
+  return at == symbols.end() ? std::nullopt : std::optional(at->second);
+}
+
 }  // namespace
 
+std::map<DimSymbol, int64_t> GroupProgram::symbolsOf(const std::vector<Tensor>& inputs) const {
+  std::map<DimSymbol, int64_t> symbols;
+  for (size_t i = 0; i < inputs.size(); ++i) learn(function_.params[i], std::span(&inputs[i], 1), symbols);
+  return symbols;
+}
+
 std::optional<std::string> GroupProgram::checkObligations(const std::vector<Tensor>& inputs) {
-  const auto value = [&](DimSymbol symbol) { return valueOf(symbol, inputs); };
+  const std::map<DimSymbol, int64_t> symbols = symbolsOf(inputs);
+  const auto value = [&](DimSymbol symbol) { return valueIn(symbols, symbol); };
   for (const ir::Binding& binding : function_.block(function_.body).bindings)
     if (std::optional<std::string> broken = firstBroken(binding, value)) return broken;
   return std::nullopt;
 }
 
 std::vector<Tensor> GroupProgram::emptyResults(const std::vector<Tensor>& inputs) {
+  const std::map<DimSymbol, int64_t> symbols = symbolsOf(inputs);
   std::vector<Tensor> results;
   for (const Handle& handle : results_) {
     std::vector<int64_t> shape;
     for (const DimExpr& dim : typeOf(handle)->dims())
-      shape.push_back(dim.evaluate([&](DimSymbol symbol) { return valueOf(symbol, inputs); }).value());
+      shape.push_back(dim.evaluate([&](DimSymbol symbol) { return valueIn(symbols, symbol); }).value());
     results.push_back(emptyTensor(typeOf(handle)->dtype(), std::move(shape)));
   }
   return results;
@@ -290,8 +291,8 @@ ir::Attrs withExtents(const ir::Attrs& attrs, const std::map<DimSymbol, int64_t>
       std::vector<DimExpr> numbers;
       for (const DimExpr& dim : *dims)
         numbers.push_back(dim.substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
-          const auto at = symbols.find(symbol);
-          return at == symbols.end() ? std::nullopt : std::optional(DimExpr::constant(at->second));
+          const std::optional<int64_t> value = valueIn(symbols, symbol);
+          return value ? std::optional(DimExpr::constant(*value)) : std::nullopt;
         }));
       out.set(name, std::move(numbers));
     } else {
@@ -303,7 +304,7 @@ ir::Attrs withExtents(const ir::Attrs& attrs, const std::map<DimSymbol, int64_t>
 
 }  // namespace
 
-void GroupProgram::learn(ir::VarId var, const std::vector<Tensor>& values,
+void GroupProgram::learn(ir::VarId var, std::span<const Tensor> values,
                          std::map<DimSymbol, int64_t>& symbols) const {
   const auto match = [&](const DimExpr& dim, int64_t value) {
     if (const std::optional<DimSymbol> symbol = dim.asSymbol()) symbols.try_emplace(*symbol, value);
@@ -321,8 +322,7 @@ void GroupProgram::learn(ir::VarId var, const std::vector<Tensor>& values,
 
 Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
   finish();
-  std::map<DimSymbol, int64_t> symbols;
-  for (size_t i = 0; i < inputs.size(); ++i) learn(function_.params[i], {inputs[i]}, symbols);
+  std::map<DimSymbol, int64_t> symbols = symbolsOf(inputs);
   std::map<ir::VarId, std::vector<Tensor>> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[function_.params[i]] = {inputs[i]};
   const auto valueOfAtom = [&](const Handle& atom) -> std::vector<Tensor> {
@@ -330,10 +330,7 @@ Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
     const ir::Constant& constant = module_.constant(atom.constant());
     return {Tensor{constant.dtype, constant.shape, constant.bytes}};
   };
-  const auto valueOfSymbol = [&](DimSymbol symbol) -> std::optional<int64_t> {
-    const auto at = symbols.find(symbol);
-    return at == symbols.end() ? std::nullopt : std::optional(at->second);
-  };
+  const auto valueOfSymbol = [&](DimSymbol symbol) { return valueIn(symbols, symbol); };
   for (const ir::Binding& binding : function_.block(function_.body).bindings) {
     if (std::optional<std::string> broken = firstBroken(binding, valueOfSymbol))
       return {{}, std::move(broken)};
@@ -382,8 +379,9 @@ Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor
     else
       operands.push_back(&input);
   }
+  const std::map<DimSymbol, int64_t> symbols = symbolsOf(inputs);
   for (const DimExpr& dim : lowered.scalarDims) {
-    const auto value = dim.evaluate([&](DimSymbol symbol) { return valueOf(symbol, inputs); });
+    const auto value = dim.evaluate([&](DimSymbol symbol) { return valueIn(symbols, symbol); });
     if (!value) return {{}, value.assume_error().message()};
     scalarInputs.push_back(value.assume_value());
   }

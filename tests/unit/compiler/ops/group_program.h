@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -79,8 +80,8 @@ class GroupProgram {
  private:
   void finish();
   /// What the extents and elements of a variable with these values say of symbols.
-  void learn(ir::VarId var, const std::vector<Tensor>& values, std::map<DimSymbol, int64_t>& symbols) const;
-  std::optional<int64_t> valueOf(DimSymbol symbol, const std::vector<Tensor>& inputs) const;
+  void learn(ir::VarId var, std::span<const Tensor> values, std::map<DimSymbol, int64_t>& symbols) const;
+  std::map<DimSymbol, int64_t> symbolsOf(const std::vector<Tensor>& inputs) const;
 
   ir::Module module_;
   ir::Function function_;

@@ -54,6 +54,11 @@ int64_t anyAxis(Random& random, size_t rank) {
   return random.between(-static_cast<int64_t>(rank), static_cast<int64_t>(rank) - 1);
 }
 
+/// What an axis is when it is counted from the front.
+size_t fromFront(int64_t axis, size_t rank) {
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
+}
+
 void addAxes(Random& random, Case& c, size_t rank) {
   if (random.chance(75)) {
     Ints axes;
@@ -116,10 +121,13 @@ Case makeSlice(Random& random) {
   return c;
 }
 
+Tensor toBeSorted(Random& random, const std::vector<int64_t>& shape) {
+  return random.chance(40) ? random.integers(random.pick(kNumeric), shape, 0, 3)  // many equal ones
+                           : random.tensor(random.pick(kAny), shape);
+}
+
 Case makeSort(Random& random) {
-  Case c{{random.tensor(random.pick(kAny), random.shape(1, 4))}, {}};
-  if (random.chance(40))  // many equal ones
-    c.inputs[0] = random.integers(random.pick(kNumeric), c.inputs[0].shape, 0, 3);
+  Case c{{toBeSorted(random, random.shape(1, 4))}, {}};
   c.attrs.set("axis", anyAxis(random, c.inputs[0].shape.size()));
   c.attrs.set("is_ascend", random.chance(50));
   return c;
@@ -180,7 +188,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     const DType dtype = random.pick(kNumeric);
     const std::vector<int64_t> shape = random.shape(1, 4);
     const int64_t axis = anyAxis(random, shape.size());
-    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis);
+    const size_t at = fromFront(axis, shape.size());
     Case c{{random.tensor(dtype, shape), random.tensor(dtype, {shape[at]})}, {}};
     c.attrs.set("axis", axis);
     return c;
@@ -301,8 +309,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
       const int64_t axis = joins ? anyAxis(random, shape.size()) : random.between(-rank - 1, rank);
       Case c;
       for (int64_t i = random.between(1, 4); i > 0; --i) {
-        if (joins)
-          shape[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = random.pick<int64_t>({0, 1, 2, 5});
+        if (joins) shape[fromFront(axis, shape.size())] = random.pick<int64_t>({0, 1, 2, 5});
         c.inputs.push_back(random.tensor(dtype, shape));
       }
       c.attrs.set("axis", axis);
@@ -311,7 +318,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
   out["split"] = [](Random& random) {
     std::vector<int64_t> shape = random.shape(1, 3);
     const int64_t axis = anyAxis(random, shape.size());
-    int64_t& extent = shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis)];
+    int64_t& extent = shape[fromFront(axis, shape.size())];
     Case c;
     if (random.chance(50)) {
       const int64_t sections = random.between(1, 4);
@@ -335,7 +342,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     c.attrs.set("shape", dims(shape));
     return c;
   };
-  out["sort"] = [](Random& random) { return makeSort(random); };
+  out["sort"] = makeSort;
   out["argsort"] = [](Random& random) {
     Case c = makeSort(random);
     if (random.chance(70)) c.attrs.set("dtype", random.pick(kNumeric));
@@ -355,9 +362,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
   };
   for (const std::string name : {"library.sort", "library.argsort", "library.topk"})
     out[name] = [name](Random& random) {
-      Case c{{random.tensor(random.pick(kAny), random.shape(3, 3)), random.tensor(DType::Bool, {})}, {}};
-      if (random.chance(40))  // many equal ones
-        c.inputs[0] = random.integers(random.pick(kNumeric), c.inputs[0].shape, 0, 3);
+      Case c{{toBeSorted(random, random.shape(3, 3)), random.tensor(DType::Bool, {})}, {}};
       if (name != "library.sort") c.attrs.set("dtype", random.pick(typesOf(DTypeClass::Index)));
       const int64_t k = random.between(0, c.inputs[0].shape[1]);
       if (name == "library.topk") c.inputs.push_back(random.integers(DType::I64, {}, k, k));
@@ -388,7 +393,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     if (random.chance(75)) {
       const int64_t axis = anyAxis(random, shape.size());
       c.attrs.set("axis", axis);
-      extent = shape[static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis)];
+      extent = shape[fromFront(axis, shape.size())];
     } else {
       for (const int64_t own : shape) extent *= own;
     }
@@ -404,7 +409,7 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
     std::vector<int64_t> shape = random.shape(1, 3);
     for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
     const int64_t axis = anyAxis(random, shape.size());
-    const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(shape.size()) : axis);
+    const size_t at = fromFront(axis, shape.size());
     std::vector<int64_t> indices = shape;
     indices[at] = random.between(0, 4);
     Case c{{random.tensor(random.pick(kAny), shape),
@@ -471,10 +476,6 @@ Case makeElementwise(Random& random, const OpDef& op) {
     c.inputs.push_back(random.tensor(dtype, op.inputs.size() == 1 ? shape : broadcastable(random, shape)));
   return c;
 }
-
-}  // namespace
-
-namespace {
 
 template <class Predicate>
 std::vector<const OpDef*> operatorsWhere(Predicate&& isWanted) {
