@@ -1,5 +1,6 @@
 """Holds the tables of tests/README.md against the tests: what a row names must be there - a program, an
-entry of it, a dump, a file, a unit test - a suite's table names each of its tests once, and every function of the prelude is called by a program."""
+entry of it, a dump, a file, a unit test -, a suite's table names each of its tests once, and every function
+of the prelude is called by a program."""
 import pathlib
 import re
 import sys

@@ -11,10 +11,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[2]
 FOLDERS = ["compiler/frontend", "compiler/types"]
 FILES = ["compiler/ir/metadata.cc", "compiler/ir/saved_tensor.cc"]
-# Those that hold the relations of operators.
-FILES += [f"compiler/ops/{name}.cc" for name in (
-    "batch_flatten", "bias_add", "cast", "concatenate", "create", "index", "layout", "matmul", "reduction",
-    "registry", "relations", "repeat", "reshape", "slice")]
+# Those that hold the relations of operators, and what these share.
+FILES += ["compiler/ops/registry.cc"]
+FILES += sorted(path.relative_to(SOURCE).as_posix() for path in (SOURCE / "compiler/ops").glob("*.cc")
+                if re.search(r"(Structure|Dims)Context& context", path.read_text()))
 
 RUNS = "only when the program runs: in run/programs/operator_errors.relay"
 
@@ -33,6 +33,8 @@ OTHER = {
         "takes a small stack: in compile_errors_test.py",
     ("compiler/frontend/parse_meta.cc", "after 'meta'"): "the bracket has been seen",
     ("compiler/ops/create.cc", "arange: the {} is above 9223372036854775807, the largest extent"): RUNS,
+    ("compiler/ops/division.cc", "{}: the divisor is zero, or the least value is divided by -1"):
+        "only when the program runs: in run/programs/id3_division_by_zero_in_constants.relay",
     ("compiler/ops/index.cc", "the depth is not known"): "that of a scalar is a symbol at least",
     ("compiler/ops/index.cc", "{}: nothing to take from"): "the relation has excluded it",
     ("compiler/ops/index.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): RUNS,

@@ -1,8 +1,8 @@
 """Every pass has a golden file, and the file knows whether the pass runs.
 
-The file of a pass is called like the pass, `lift_lambdas.relay` for `lift-lambdas`. Its RUN lines
-of vm-opt are run once more without the pass: every program must still get through, and what comes out must fail
-the CHECK lines of at least one. Environment: BATON_BIN, BATON_FILECHECK, BATON_SPLIT_FILE, BATON_WORK."""
+The file of a pass is called like the pass, `lift_lambdas.relay` for `lift-lambdas`. Its RUN lines of vm-opt
+are run once more without the pass: every program must still get through, and what comes out must fail the
+CHECK lines of at least one. Environment: BATON_BIN, BATON_FILECHECK, BATON_SPLIT_FILE, BATON_WORK."""
 import os
 import pathlib
 import re

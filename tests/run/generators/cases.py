@@ -1,6 +1,7 @@
 """Programs of many cases: functions, and runs of them with the values that are expected; and tensors to run
 them with, the same each time."""
 import pathlib
+import sys
 
 import numpy as np
 
@@ -11,9 +12,9 @@ rng = np.random.default_rng(2024)
 
 
 class Program:
-    def __init__(self, name, summary, writer="operators.py"):
+    def __init__(self, name, summary):
         self.name = name
-        self.lines = [f"// {summary} Written by {writer}.", "// once: many functions"]
+        self.lines = [f"// {summary} Written by {pathlib.Path(sys.argv[0]).name}.", "// once: many functions"]
         self.functions = {}
 
     def define(self, name, parameters, results):
@@ -22,14 +23,16 @@ class Program:
         text = f"def @{name}({', '.join(parameters)}) {{\n  {body}\n}}"
         assert self.functions.setdefault(name, text) == text, name
 
-    def run(self, name, inputs, results, tolerance=0):
+    def start(self, name, inputs):
         self.lines.append(f"// entry: {name}")
         self.lines.append("// run: " + "; ".join(f"{k}={v.text()}" for k, v in inputs.items()))
+
+    def run(self, name, inputs, results, tolerance=0):
+        self.start(name, inputs)
         self.lines.append(f"// expect{f' ~{tolerance:g}' if tolerance else ''}: {text(results)}")
 
     def fails(self, name, inputs, message):
-        self.lines.append(f"// entry: {name}")
-        self.lines.append("// run: " + "; ".join(f"{k}={v.text()}" for k, v in inputs.items()))
+        self.start(name, inputs)
         self.lines.append(f"// fails: {message}")
 
     def case(self, name, results, inputs, tolerance=0, dims={}):

@@ -22,7 +22,7 @@ def orders(a, axis, ascending):
 
 
 def ordering():
-    p = Program("operators_order", "Operators that put elements in order.", "ordering.py")
+    p = Program("operators_order", "Operators that put elements in order.")
     for dtype in ["bool"] + INTEGERS + FLOATS:
         for shape, axis in (((2, 3, 4), 1), ((2, 9), -1), ((5, 1), 0), ((0, 3), 0), ((3, 0), 0), ((12,), 0)):
             if len(shape) == 1 and dtype != "bool":
