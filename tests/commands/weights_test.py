@@ -68,6 +68,17 @@ class Weights(CommandTest):
                     stdout=ANSWER)
         self.expect(BAD_FILE, "vm-run", "scoped.vmexe", "--params", "a=w.npz", *INPUT,
                     stderr="parameter b::layer.b is external, and no file was given for scope b")
+        self.expect(OK, "vm-compile", "scoped.relay", "--params", "w.npz", "-o", "warned.vmexe",
+                    stderr='warning: param @w: no file of weights has "a::layer.w", so it stays open')
+
+    def test_keys_are_printed_as_written(self):
+        self.write("written.relay", MODEL.replace('"layer.b"', '"b::layer.b"'))
+        for form in ("ir", "types", "lowered"):
+            text = self.expect(OK, "vm-compile", "written.relay", "--emit", form).stdout
+            self.assertIn('= "layer.w"', text)
+            self.assertIn('= "b::layer.b"', text)
+            self.compile("again", text, "--params", "only_w.safetensors")
+            self.expect(OK, "vm-run", "again.vmexe", "--params", "b=w.npz", *INPUT, stdout=ANSWER)
 
     def test_not_given(self):
         self.expect(BAD_FILE, "vm-run", "open.vmexe", *INPUT,
