@@ -122,6 +122,9 @@ std::string Parser::hintFor(NameKind kind, std::string_view name) const {
 
 std::string Parser::hintForVariable(std::string_view name) const {
   if (diagnostics_.isFull()) return {};
+  for (size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1))
+    if (vars_.find(name.substr(0, slash)))
+      return "; '/' belongs to the name: a division has blanks around it";
   NearestName nearest(name);
   vars_.forEachName([&](const std::string& known) { nearest.consider(known); });
   return nearest.text("%");
@@ -254,10 +257,10 @@ Result<void> markExported(const ParseOptions& options, const ProgramReader& read
   for (size_t i = 0; i < module.functions.size(); ++i)
     if (!reader.isLibraryFunction[i] && module.functions[i].generics.empty())
       module.functions[i].isExported = true;
+  return success();
 }
 
 }  // namespace
-  return success();
 
 Result<void> parseProgram(std::string name, std::string text, const ParseOptions& options,
                           const ops::OpRegistry& registry, ir::Module& module, Diagnostics& diagnostics) {
