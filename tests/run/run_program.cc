@@ -116,7 +116,9 @@ std::optional<ir::Module> ProgramRunner::typed(frontend::Diagnostics& diagnostic
   frontend::ParseOptions options;
   for (const Run& run : cases_.runs)
     if (run.entry != "main") options.entries.push_back(run.entry);
-  frontend::parseProgram(name_, text_, options, ops::OpRegistry::instance(), module, diagnostics);
+  const Result<void> parsed =
+      frontend::parseProgram(name_, text_, options, ops::OpRegistry::instance(), module, diagnostics);
+  if (!parsed.has_value()) diagnostics.error({}, parsed.error().message());
   if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
   if (diagnostics.hasErrors()) {
     report_ = frontend::render(diagnostics, module.sources);
@@ -341,8 +343,9 @@ void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string
 std::string errorsOfPrinted(const ir::Module& module, bool isTyped) {
   ir::Module again;
   frontend::Diagnostics errors;
-  frontend::parseProgram("printed", ir::print(module, {.constants = true}), {}, ops::OpRegistry::instance(),
-                         again, errors);
+  // Without entries nothing but the text can be wrong.
+  static_cast<void>(frontend::parseProgram("printed", ir::print(module, {.constants = true}), {},
+                                           ops::OpRegistry::instance(), again, errors));
   if (!errors.hasErrors() && isTyped) types::inferTypes(again, errors);
   return errors.hasErrors() ? frontend::render(errors, again.sources) : std::string();
 }
@@ -487,7 +490,7 @@ int ProgramRunner::run() {
 
 ir::Module parsed(const std::string& name, const std::string& text, frontend::Diagnostics& diagnostics) {
   ir::Module module;
-  frontend::parseProgram(name, text, {}, ops::OpRegistry::instance(), module, diagnostics);
+  static_cast<void>(frontend::parseProgram(name, text, {}, ops::OpRegistry::instance(), module, diagnostics));
   return module;
 }
 
