@@ -219,10 +219,10 @@ class ValueParser {
         BATON_TRY(element(data));
         continue;
       }
+      if (count) return wrong(fmt::format("element {} of {}", have + 1, *count));
       // With an open extent what follows the comma may be the next value.
       at_ = before;
-      if (!count) return success();
-      return wrong(fmt::format("element {} of {}", have + 1, *count));
+      return success();
     }
     return success();
   }

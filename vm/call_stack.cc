@@ -30,7 +30,7 @@ StackBank::~StackBank() {
   if (spare_) give(spare_);
 }
 
-Result<void> StackBank::push(uint64_t words, uint64_t limitBytes) {
+Result<void> StackBank::push(uint64_t words, uint64_t usedBytes, uint64_t limitBytes) {
   const uint64_t needed = sizeof(Segment) + 8 * words;
   uint64_t bytes = std::max(needed, top_ ? std::min(2 * top_->bytes, kLargestBytes) : kStandardBytes);
   Segment* segment = nullptr;
@@ -38,10 +38,10 @@ Result<void> StackBank::push(uint64_t words, uint64_t limitBytes) {
     segment = std::exchange(spare_, nullptr);
     bytes = segment->bytes;
   }
-  if (bytes > limitBytes || totalBytes_ > limitBytes - bytes) {
+  if (bytes > limitBytes || usedBytes > limitBytes - bytes) {
     if (segment) give(segment);
     return Error(ErrorCode::LimitReached,
-                 fmt::format("call depth limit reached: {} bytes of frames in use, {} allowed", totalBytes_,
+                 fmt::format("call depth limit reached: {} bytes of frames in use, {} allowed", usedBytes,
                              limitBytes));
   }
   if (!segment && bytes == kStandardBytes && cache_.free_[isReferences_]) {

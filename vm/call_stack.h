@@ -74,8 +74,9 @@ class StackBank {
   StackBank(const StackBank&) = delete;
   StackBank& operator=(const StackBank&) = delete;
 
-  /// A new segment with room for `words`, after which begin() and end() are its own.
-  Result<void> push(uint64_t words, uint64_t limitBytes);
+  /// A new segment with room for `words`, after which begin() and end() are its own. `usedBytes` and
+  /// the limit are of both banks.
+  Result<void> push(uint64_t words, uint64_t usedBytes, uint64_t limitBytes);
   void pop();
   /// Gives up the segment under the top one.
   void dropBelowTop();

@@ -149,7 +149,8 @@ Result<std::unique_ptr<KernelTable>> KernelTable::bind(const bytecode::Program& 
                    fmt::format("kernel {} has no code that may run here: {}", descriptor.name,
                                options.useNativeCode
                                    ? "the file has neither an image nor loop IR for it"
-                                   : "native code is switched off and the file has no loop IR for it"));
+                                   : "native code is switched off and the file has no loop IR for it: "
+                                     "compile with --portable"));
     }
     binding.plan = KernelPlan(*binding.descriptor);
     table->bindings_.push_back(std::move(binding));

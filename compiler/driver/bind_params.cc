@@ -68,7 +68,6 @@ Result<void> bindParams(std::span<const Params> files, ir::Module& module,
     if (!constant.isExternal()) continue;
     const auto found = byKey.find(constant.externalKey);
     if (found == byKey.end()) {
-      if (constant.externalKey.find("::") != std::string::npos) continue;
       if (!files.empty()) {
         frontend::NearestName nearest(constant.externalKey);
         for (const auto& [key, array] : byKey)
@@ -77,7 +76,6 @@ Result<void> bindParams(std::span<const Params> files, ir::Module& module,
                             fmt::format("param @{}: no file of weights has \"{}\", so it stays open{}",
                                         constant.name, constant.externalKey, nearest.text()));
       }
-      constant.externalKey = "params::" + constant.externalKey;
       continue;
     }
     // Two params may share a key, so the array stays.

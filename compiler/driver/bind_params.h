@@ -8,8 +8,8 @@
 
 namespace baton::driver {
 
-/// Params that no file has stay external, under "params::key" where the key names no scope. A
-/// value of another dtype or shape is a diagnostic; a file that cannot be read is an error.
+/// Params that no file has stay external; if there are files, with a warning. A value of another dtype
+/// or shape is a diagnostic; a file that cannot be read is an error.
 Result<void> bindParams(std::span<const Params> files, ir::Module& module,
                         frontend::Diagnostics& diagnostics);
 

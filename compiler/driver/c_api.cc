@@ -147,7 +147,8 @@ baton_compile_status run(const baton_compile_source* source, const baton_compile
   driver::CompileOutput& output = result.assume_value();
   takeDiagnostics(output, compilation);
   compilation.log = std::move(output.log);
-  if (output.diagnostics.hasErrors()) return BATON_COMPILE_ERRORS;
+  if (output.diagnostics.hasErrors())
+    return output.hasUnfitWeights ? BATON_COMPILE_BAD_INPUT : BATON_COMPILE_ERRORS;
   if (output.program) {
     Result<std::vector<std::byte>> bytes = baton::bytecode::writeExecutable(*output.program);
     if (!bytes.has_value()) return fail(compilation, bytes.assume_error());

@@ -113,6 +113,8 @@ class Compiler {
     BATON_TRY(timed("parse", [&] { return parse(); }));
     if (isDone(Emit::Ir, printModule)) return success();
     BATON_TRY(bindParams(options_.params, module_, out_.diagnostics));
+    out_.hasUnfitWeights = out_.diagnostics.hasErrors();
+    if (out_.hasUnfitWeights) return success();
     BATON_TRY(fixDims(options_.dims, module_));
     BATON_TRY(timed("types", [&]() -> Result<void> {
       types::inferTypes(module_, out_.diagnostics);
@@ -158,9 +160,8 @@ class Compiler {
                    source_.name + ": found an executable or weights, expected program text");
     frontend::ParseOptions options;
     options.entries = options_.entries;
-    frontend::parseProgram(source_.name, std::move(source_.text), options, ops::OpRegistry::instance(),
-                           module_, out_.diagnostics);
-    return success();
+    return frontend::parseProgram(source_.name, std::move(source_.text), options, ops::OpRegistry::instance(),
+                                  module_, out_.diagnostics);
   }
 
   Result<void> runPasses() {

@@ -67,6 +67,7 @@ struct CompileOutput {
   std::optional<bytecode::Program> program;  ///< Emit::Executable
   std::string text;                          ///< the other kinds
   frontend::Diagnostics diagnostics;         ///< warnings, and the errors when it failed
+  bool hasUnfitWeights = false;              ///< the errors are about the weights that were given
   std::vector<ir::SourceFile> sources;       ///< that the diagnostics' locations refer to
   std::string log;  ///< of printBefore and the like, and of timePasses and countPasses
 };

@@ -229,9 +229,19 @@ class Lexer {
     diagnostics_.error(locationOf(at_), c >= 0x20 && c < 0x7f ? fmt::format("unexpected character '{}'{}",
                                                                             peek(), hintFor(peek()))
                                                               : fmt::format("unexpected byte 0x{:02x}", c));
+    if (c == '\'' && stringInSingleQuotes()) return;
     if ((c == '&' || c == '|') && peek(1) == peek()) ++at_;
     ++at_;
     while (static_cast<unsigned char>(peek()) >= 0x80) ++at_;  // one message for a run of them
+  }
+
+  /// After its error, a string like any other, if its end is on the line.
+  bool stringInSingleQuotes() {
+    const size_t end = text_.find_first_of("'\n", at_ + 1);
+    if (end == std::string_view::npos || text_[end] != '\'') return false;
+    push(TokenKind::String, at_ + 1, end);
+    at_ = end + 1;
+    return true;
   }
 
   /// What other languages write and this one has a name for.

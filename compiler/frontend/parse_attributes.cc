@@ -44,7 +44,21 @@ bool flatten(const RawAttr& raw, std::vector<T>& out) {
   return true;
 }
 
+/// Whether the operator takes what the attribute says as an input, too: "newshape" and the new shape.
+bool hasInputFor(const ops::OpDef& op, const ops::AttrSpec& spec) {
+  return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const ops::InputSpec& input) {
+    std::string name(input.name);
+    std::erase(name, ' ');
+    return input.isOptional && (name == spec.name || op.attrs.size() == 1);
+  });
+}
+
 }  // namespace
+
+const char* Parser::hintForAttribute() const {
+  const bool isOfTheRun = at(TokenKind::Local) || at(TokenKind::Graph) || at(TokenKind::Global);
+  return isInputToo_ && isOfTheRun ? "; give it as an input" : "";
+}
 
 std::optional<RawAttr> Parser::parseRawAttr() {
   if (!enterNesting(peek().location)) return std::nullopt;
@@ -125,7 +139,8 @@ std::optional<RawAttr> Parser::parseRawValue() {
     raw.text = std::string(value.text);
     return raw;
   }
-  error(value.location, fmt::format("expected the value of an attribute, found {}", found()));
+  error(value.location,
+        fmt::format("expected the value of an attribute, found {}{}", found(), hintForAttribute()));
   return std::nullopt;
 }
 
@@ -170,6 +185,11 @@ bool Parser::parseAttribute(const ops::OpDef& op, ir::Attrs& attrs) {
     error(place, fmt::format("attribute {} is given twice", name));
     return false;
   }
+  isInputToo_ = hasInputFor(op, *spec);
+  struct Leave {
+    Parser& parser;
+    ~Leave() { parser.isInputToo_ = false; }
+  } leave{*this};
   if (spec->kind == ops::AttrKind::DimList && !atKeyword("None")) {
     std::optional<std::vector<DimExpr>> dims = parseDimList();
     if (!dims) return false;

@@ -392,7 +392,10 @@ std::optional<Parser::Callee> Parser::parseIdentifier() {
     other = "nn." + name;
   else if (parseDType(name))
     other = "cast";
-  if (!other.empty()) hint = fmt::format("; did you mean {}?", shown(other));
+  if (!other.empty())
+    hint = fmt::format("; did you mean {}?", shown(other));
+  else if (dims_.find(name))
+    hint = fmt::format(": {} is an extent; as numbers, shape_of gives the extents of a tensor", shown(name));
   if (hint.empty()) {
     NearestName nearest(name);
     for (const ops::OpDef* op : reader_.registry.all()) nearest.consider(op->name);

@@ -87,7 +87,9 @@ const ir::MetadataNode* Parser::metaNode(const MetaReference& reference) {
     isMetadataRead_ = true;
     if (stream_.metadata.empty()) {
       error(reference.location,
-            fmt::format("{} is not there: the text has no #[metadata] section", shown(reference.text())));
+            fmt::format("{} is not there: the text has no #[metadata] section; vm-opt --print-constants "
+                        "prints one",
+                        shown(reference.text())));
       return nullptr;
     }
     Result<ir::MetadataGraph> graph = ir::MetadataGraph::read(stream_.metadata);

@@ -243,7 +243,7 @@ std::optional<DimExpr> Parser::parseDimPrimary() {
     return inner;
   }
   if (token.kind != TokenKind::Identifier) {
-    error(token.location, fmt::format("expected a dim, found {}", found()));
+    error(token.location, fmt::format("expected a dim, found {}{}", found(), hintForAttribute()));
     return std::nullopt;
   }
   take();

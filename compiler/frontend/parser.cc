@@ -122,6 +122,9 @@ std::string Parser::hintFor(NameKind kind, std::string_view name) const {
 
 std::string Parser::hintForVariable(std::string_view name) const {
   if (diagnostics_.isFull()) return {};
+  for (size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/', slash + 1))
+    if (vars_.find(name.substr(0, slash)))
+      return "; '/' belongs to the name: a division has blanks around it";
   NearestName nearest(name);
   vars_.forEachName([&](const std::string& known) { nearest.consider(known); });
   return nearest.text("%");
@@ -234,35 +237,37 @@ void ProgramReader::read(std::string name, std::string text) {
 
 namespace {
 
-void markExported(const ParseOptions& options, const ProgramReader& reader, ir::Module& module,
-                  Diagnostics& diagnostics) {
+Result<void> markExported(const ParseOptions& options, const ProgramReader& reader, ir::Module& module) {
   bool any = false;
-  auto exportNamed = [&](const std::string& name, bool isRequired) {
-    std::optional<ir::GlobalId> id = module.findFunction(name);
-    if (id) {
-      module.function(*id).isExported = true;
-      any = true;
-    } else if (isRequired) {
-      NearestName nearest(name);
-      for (const ir::Function& function : module.functions) nearest.consider(function.name);
-      diagnostics.error({}, fmt::format("no function @{} to export{}", shown(name), nearest.text()));
-    }
+  const auto exportNamed = [&](const std::string& name) {
+    const std::optional<ir::GlobalId> id = module.findFunction(name);
+    if (id) module.function(*id).isExported = true;
+    any = any || id;
+    return id.has_value();
   };
-  exportNamed("main", false);
-  for (const std::string& entry : options.entries) exportNamed(entry, true);
-  if (any) return;
+  exportNamed("main");
+  for (const std::string& entry : options.entries) {
+    if (exportNamed(entry)) continue;
+    NearestName nearest(entry);
+    for (const ir::Function& function : module.functions) nearest.consider(function.name);
+    return Error(ErrorCode::InvalidArgument,
+                 fmt::format("no function @{} to export{}", shown(entry), nearest.text()));
+  }
+  if (any) return success();
   for (size_t i = 0; i < module.functions.size(); ++i)
     if (!reader.isLibraryFunction[i] && module.functions[i].generics.empty())
       module.functions[i].isExported = true;
+  return success();
 }
 
 }  // namespace
 
-void parseProgram(std::string name, std::string text, const ParseOptions& options,
-                  const ops::OpRegistry& registry, ir::Module& module, Diagnostics& diagnostics) {
+Result<void> parseProgram(std::string name, std::string text, const ParseOptions& options,
+                          const ops::OpRegistry& registry, ir::Module& module, Diagnostics& diagnostics) {
   ProgramReader reader(options, registry, module, diagnostics);
   reader.read(std::move(name), std::move(text));
-  markExported(options, reader, module, diagnostics);
+  if (diagnostics.hasErrors()) return success();
+  return markExported(options, reader, module);
 }
 
 }  // namespace baton::frontend

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "compiler/frontend/diagnostic.h"
 #include "compiler/ir/ir.h"
 #include "compiler/ir/op.h"
@@ -21,8 +22,9 @@ struct ParseOptions {
 };
 
 /// Parses a whole program into `module` (which is empty but for the sources). All errors
-/// are reported; the module is usable only when there are none.
-void parseProgram(std::string name, std::string text, const ParseOptions& options,
-                  const ops::OpRegistry& registry, ir::Module& module, Diagnostics& diagnostics);
+/// are reported; the module is usable only when there are none. An Error is the caller's: an entry that a
+/// program without errors does not have (InvalidArgument).
+Result<void> parseProgram(std::string name, std::string text, const ParseOptions& options,
+                          const ops::OpRegistry& registry, ir::Module& module, Diagnostics& diagnostics);
 
 }  // namespace baton::frontend

@@ -182,6 +182,8 @@ class Parser {
   std::optional<RawAttr> parseRawAttr();
   std::optional<RawAttr> parseRawValue();
   bool parseAttribute(const ops::OpDef& op, ir::Attrs& attrs);
+  /// What to add where a value of the run stands in the attribute that is being read.
+  const char* hintForAttribute() const;
   bool parseFunctionAttribute(ir::Attrs& attrs);
   /// Whether `name =` follows, where the name may have dots.
   bool atAttribute() const;
@@ -240,6 +242,7 @@ class Parser {
   ScopedNames<ir::TypeVarId> typeVars_;
   ScopedNames<DimSymbol> dims_;
   bool mayNameDims_ = false;  // a new name in a dim declares a symbol
+  bool isInputToo_ = false;   // what the attribute that is being read says may be an input instead
   bool isBareExpression_ = false;
   NamePlaces freeVariables_;  // of the bare expression
   NamePlaces patternVars_;    // of the pattern that is being read

@@ -41,7 +41,10 @@ void NearestName::consider(std::string_view candidate) {
   if (candidate.size() > kMaxLength || name_.size() > kMaxLength) return;
   if (candidate.size() > name_.size() + allowed || name_.size() > candidate.size() + allowed) return;
   const size_t found = distance(name_, candidate);
-  if (found == 0 || found > allowed || found > bestDistance_) return;
+  // Of two letters nothing but their order may be wrong.
+  const bool isSwapOfTwo =
+      name_.size() == 2 && candidate.size() == 2 && name_[0] == candidate[1] && name_[1] == candidate[0];
+  if (found == 0 || (found > allowed && !isSwapOfTwo) || found > bestDistance_) return;
   if (found == bestDistance_ && candidate >= best_) return;
   bestDistance_ = found;
   best_ = std::string(candidate);

@@ -1,4 +1,3 @@
-#include "compiler/ir/attr_dims.h"
 #include "compiler/passes/registry.h"
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "compiler/eval/symbol_binders.h"
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/passes/dims.h"

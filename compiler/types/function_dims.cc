@@ -261,7 +261,7 @@ bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lam
       if (claimed != claimed_.end() && claimed->second == var)
         named_.insert_or_assign(*symbol, positions[p].dim);
       else if (isFinal_ && positions[p].isPlain && !isAnyDim(written[p]))
-        checkParameter(lambda.body, var, fact.type, p, positions[p].dim, resolveNamed(written[p]));
+        checkParameter(lambda.body, var, fact.type, p, positions[p].dim, written[p]);
     }
     set(var, std::move(fact));
   }
@@ -270,14 +270,17 @@ bool FunctionDims::enterLambda(const ir::Binding& binding, const ir::Lambda& lam
 
 // A function value may be called with anything of its structure.
 void FunctionDims::checkParameter(ir::BlockId body, ir::VarId var, ir::TypeRef type, size_t position,
-                                  const DimExpr& found, const DimExpr& expected) {
+                                  const DimExpr& found, const DimExpr& written) {
+  const DimExpr expected = resolveNamed(written);
   std::vector<DimSymbol> symbols;
   expected.collectSymbols(symbols);
   for (DimSymbol symbol : symbols)
     if (!isKnownSymbol(symbol)) return;
   if (knowledge_.decide(found, Relation::Eq, expected) == Truth::True) return;
-  std::string message = fmt::format("%{}: {} is {{0}}; {{1}} is declared", function_.var(var).name,
-                                    positionText(type, position));
+  std::string message =
+      mismatch(fmt::format("%{}: {}", function_.var(var).name, positionText(type, position)), written,
+               expected)
+          .atRun;
   parameterChecks_.emplace_back(
       body, ir::Obligation{found, Relation::Eq, expected, std::move(message), {found, expected}});
 }

@@ -98,7 +98,7 @@ class FunctionDims {
   bool enterLambda(const ir::Binding& binding, const ir::Lambda& lambda);
   Fact evaluate(const ir::Binding& binding);
   void checkParameter(ir::BlockId body, ir::VarId var, ir::TypeRef type, size_t position,
-                      const DimExpr& found, const DimExpr& expected);
+                      const DimExpr& found, const DimExpr& written);
   void failsHere(ir::VarId var);
   void cutFailing();
   void finishLambda(const ir::Binding& binding, const ir::Lambda& lambda);
@@ -159,9 +159,20 @@ class FunctionDims {
   void assumeChecked(const DimConstraint& constraint);
 
   // Declared types (function_dims_checks.cc).
+  /// Messages about an extent {0} where {1} is declared: of the compiler, which prints extents, and of
+  /// the run, which prints numbers.
+  struct Mismatch {
+    std::string certain;
+    std::string atRun;
+  };
+  Mismatch mismatch(const std::string& place, const DimExpr& written, const DimExpr& expected) const;
   struct Demand {
+    struct Check {
+      ir::Obligation obligation;
+      std::string certain;  ///< the message when it certainly fails
+    };
     std::vector<DimExpr> dims;
-    std::vector<ir::Obligation> checks;
+    std::vector<Check> checks;
   };
   Demand demandOf(ir::TypeRef declared, ir::TypeRef type, const std::string& what) const;
   bool isKnownSymbol(DimSymbol symbol) const;

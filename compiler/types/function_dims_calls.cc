@@ -98,6 +98,19 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
     });
   };
 
+  // The first argument that a name of the callee is a whole extent of.
+  const auto binderOf = [&](const DimExpr& written) -> std::string {
+    const std::optional<DimSymbol> symbol = written.asSymbol();
+    if (!symbol || !mapping.contains(*symbol)) return {};
+    for (size_t i = 0; i < facts.size(); ++i) {
+      const std::vector<Position> positions = positionsOf(facts[i].type);
+      const std::vector<DimExpr> declared = declaredDims(callee.declared[i], callee.shapes[i]);
+      for (size_t p = 0; p < positions.size(); ++p)
+        if (positions[p].isPlain && declared[p] == written)
+          return fmt::format("{} of argument {}", positionText(facts[i].type, p), i + 1);
+    }
+    return {};
+  };
   if (isFinal_) {
     for (size_t i = 0; i < facts.size(); ++i) {
       std::vector<Position> positions = positionsOf(facts[i].type);
@@ -106,9 +119,13 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
         if (isAnyDim(declared[p])) continue;
         DimExpr expected = inCaller(declared[p]);
         if (expected == positions[p].dim) continue;
-        std::string message = fmt::format("argument {} of {}: {} is {{0}}; {{1}} is declared", i + 1, name,
-                                          positionText(facts[i].type, p));
         if (positions[p].isPlain) {
+          const std::string place =
+              fmt::format("argument {} of {}: {}", i + 1, name, positionText(facts[i].type, p));
+          std::string message = mismatch(place, declared[p], expected).atRun;
+          if (const std::string by = binderOf(declared[p]); !by.empty())
+            message = fmt::format("{} is {{0}}, but {} was bound to {{1}} by {}", place,
+                                  ir::print(module_.module(), declared[p]), by);
           Result<void> checked = require(positions[p].dim, Relation::Eq, expected, message);
           if (!checked.has_value()) reportFailure(binding, checked.error().message(), i);
         } else if (callee.trustsData && !isNoDim(positions[p].dim)) {

@@ -32,13 +32,26 @@ std::optional<DimConstraint> multipleOf(const DimExpr& found, const DimExpr& wri
 
 }  // namespace
 
+FunctionDims::Mismatch FunctionDims::mismatch(const std::string& place, const DimExpr& written,
+                                              const DimExpr& expected) const {
+  const std::string text = ir::print(module_.module(), written);
+  const std::string plain = place + " is {0}; {1} is declared";
+  const std::string named = fmt::format("{} is {{0}}; {} = {{1}} is declared", place, text);
+  const bool isPrintedAlike = text == ir::print(module_.module(), expected);
+  return {isPrintedAlike ? plain : named, written.isConstant() ? plain : named};
+}
+
 /// What a declared result asks of the type of one value: dims that are thereby known, and
 /// what is to be checked.
 FunctionDims::Demand FunctionDims::demandOf(TypeRef declared, TypeRef type, const std::string& what) const {
   Demand demand;
   std::vector<Position> positions = positionsOf(type);
   std::vector<DimExpr> written = declaredDims(declared, module_.module().types.erased(type));
-  std::unordered_map<DimSymbol, DimExpr> found;  // names that only the result has
+  struct Bound {
+    DimExpr dim;
+    size_t position;
+  };
+  std::unordered_map<DimSymbol, Bound> found;  // names that only the result has
   for (size_t i = 0; i < positions.size(); ++i) {
     const DimExpr& dim = positions[i].dim;
     demand.dims.push_back(dim);
@@ -46,31 +59,36 @@ FunctionDims::Demand FunctionDims::demandOf(TypeRef declared, TypeRef type, cons
     // A name that stands for what was found at a variable is known.
     std::optional<DimSymbol> name = resolveNamed(written[i]).asSymbol();
     if (name && !isKnownSymbol(*name) && !found.contains(*name)) {
-      found.emplace(*name, dim);
+      found.emplace(*name, Bound{dim, i});
       continue;
     }
     DimExpr expected = resolveNamed(written[i]).substitute([&](DimSymbol symbol) -> std::optional<DimExpr> {
       auto known = found.find(symbol);
-      return known == found.end() ? std::nullopt : std::optional(known->second);
+      return known == found.end() ? std::nullopt : std::optional(known->second.dim);
     });
     std::vector<DimSymbol> symbols;
     expected.collectSymbols(symbols);
+    const std::string place = fmt::format("{}: {}", what, positionText(type, i));
     std::vector<DimSymbol> unknown;
     for (DimSymbol symbol : symbols)
       if (!isKnownSymbol(symbol)) unknown.push_back(symbol);
     if (unknown.size() == 1) {
       std::optional<DimConstraint> check = multipleOf(dim, expected, unknown[0]);
       if (!check) continue;
-      const std::string message = fmt::format("{}: {} is {{0}}; {} is declared", what, positionText(type, i),
-                                              ir::print(module_.module(), written[i]));
-      demand.checks.push_back({check->lhs, check->relation, check->rhs, message, {dim}});
+      const std::string message =
+          fmt::format("{} is {{0}}; {} is declared", place, ir::print(module_.module(), written[i]));
+      demand.checks.push_back({{check->lhs, check->relation, check->rhs, message, {dim}}, message});
       continue;
     }
     if (!unknown.empty() || dim == expected) continue;
     demand.dims.back() = expected;
-    const std::string message =
-        fmt::format("{}: {} is {{0}}; {{1}} is declared", what, positionText(type, i));
-    demand.checks.push_back({dim, Relation::Eq, expected, message, {dim, expected}});
+    Mismatch message = mismatch(place, written[i], expected);
+    if (const auto bound = name ? found.find(*name) : found.end(); bound != found.end())
+      message.certain = message.atRun =
+          fmt::format("{} is {{0}}, but {} was bound to {{1}} by {}", place,
+                      ir::print(module_.module(), written[i]), positionText(type, bound->second.position));
+    demand.checks.push_back({{dim, Relation::Eq, expected, std::move(message.atRun), {dim, expected}},
+                             std::move(message.certain)});
   }
   return demand;
 }
@@ -108,13 +126,13 @@ void FunctionDims::checkResult(ir::BlockId body, TypeRef declared, const std::st
     }
     std::vector<ir::Obligation> checks;
     const SourceLocation place = resultLocation(function_, id, location);
-    for (ir::Obligation& check : demand.checks) {
+    for (auto& [check, certainMessage] : demand.checks) {
       Truth truth = knowledge_.decide(check.lhs, check.relation, check.rhs);
       if (truth == Truth::True) continue;
       if (truth == Truth::False) {
         std::vector<std::string> shown;
         for (const DimExpr& dim : check.shown) shown.push_back(ir::print(module, dim));
-        report(place, certain, ops::formatDimMessage(check.message, shown), ir::print(module, type));
+        report(place, certain, ops::formatDimMessage(certainMessage, shown), ir::print(module, type));
       }
       checks.push_back(std::move(check));
     }

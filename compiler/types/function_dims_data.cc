@@ -176,14 +176,16 @@ Fact FunctionDims::refine(ir::VarId var, TypeRef declared, Fact fact, SourceLoca
     Truth truth = knowledge_.decide(inferred, Relation::Eq, expected);
     // Results are checked where they are made (checkResult).
     if (truth == Truth::True || !isFinal_ || var == ir::kNoVar) continue;
-    std::string message = fmt::format("{}: {} is {{0}}; {{1}} is declared", what, positionText(fact.type, i));
+    Mismatch message =
+        mismatch(fmt::format("{}: {}", what, positionText(fact.type, i)), written[i], expected);
     if (truth == Truth::False) {
       std::vector<std::string> texts{ir::print(module, inferred), ir::print(module, expected)};
       bool isCertain = isCertain_ && scope_.isUnconditional(scope_.homeOf(var));
-      report(location, isCertain, ops::formatDimMessage(message, texts), ir::print(module, fact.type));
+      report(location, isCertain, ops::formatDimMessage(message.certain, texts),
+             ir::print(module, fact.type));
     }
     assumeChecked({inferred, Relation::Eq, expected});
-    checks.push_back({inferred, Relation::Eq, expected, std::move(message), {inferred, expected}});
+    checks.push_back({inferred, Relation::Eq, expected, std::move(message.atRun), {inferred, expected}});
   }
   if (!checks.empty()) declaredChecks_.push_back({var, fact.type, std::move(checks)});
   fact.type = withDims(module.types, fact.type, dims);

@@ -22,7 +22,8 @@ typedef enum baton_compile_status {
   BATON_COMPILE_OK = 0,
   BATON_COMPILE_ERRORS = 1,           /**< the program has errors: see the diagnostics */
   BATON_COMPILE_INVALID_ARGUMENT = 2, /**< options or arguments that make no sense */
-  BATON_COMPILE_BAD_INPUT = 3,        /**< a weights file that cannot be read */
+  BATON_COMPILE_BAD_INPUT = 3,        /**< a weights file that cannot be read, or weights that
+                                           do not fit the program: see the diagnostics */
   BATON_COMPILE_UNSUPPORTED = 4,      /**< understood, but not available in this build */
   BATON_COMPILE_OUT_OF_MEMORY = 5,
   BATON_COMPILE_INTERNAL = 70, /**< a defect of the compiler */

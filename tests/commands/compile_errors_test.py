@@ -83,12 +83,27 @@ class CompileErrors(CommandTest):
         self.expect(OK, "vm-compile", "f.relay")
         self.expect(OK, "vm-run", "f.vmexe", "--function", "f", "--input", "i64=3", stdout="i64=3\n")
         self.expect(USAGE, "vm-run", "f.vmexe", "--input", "i64=3", stderr='no function "main" in f.vmexe; it has f')
-        self.expect(FAILURE, "vm-compile", "f.relay", "--entry", "g", stderr="no function @g to export")
+        for command in ("vm-compile", "vm-opt"):
+            self.expect(USAGE, command, "f.relay", "--entry", "g", stderr="no function @g to export")
+        self.write("wrong.relay", "def @f(%x: int64) { %y }\n")
+        self.expect(FAILURE, "vm-compile", "wrong.relay", "--entry", "g", stderr="%y is not defined here")
         self.write("generic.relay", "def @first[A](%x: A, %y: A) -> A { %x }\n")
         self.expect(FAILURE, "vm-compile", "generic.relay",
                     stderr="no function to export: @main, or one without type parameters")
         self.write("long.relay", "def @first(%x: int64) { %x }\n")
-        self.expect(FAILURE, "vm-compile", "long.relay", "--entry", "@first", stderr="did you mean first?")
+        self.expect(USAGE, "vm-compile", "long.relay", "--entry", "@first", stderr="did you mean first?")
+
+    def test_extents_that_the_run_finds_unequal(self):
+        types = "%x: Tensor[(n,), float32], %y: Tensor[(m,), float32]"
+        vector = "Tensor[({},), float32]".format
+        for name, result, body, message in (
+            ("named", vector("n"), "%y", "dimension 0 is 3; n = 2 is declared"),
+            ("pair", f"({vector('k')}, {vector('k')})", "(%x, %y)",
+             "dimension 0 of field 1 is 3, but k was bound to 2 by dimension 0 of field 0"),
+        ):
+            self.compile(name, f"def @main({types}) -> {result} {{ {body} }}\n")
+            self.expect(FAILURE, "vm-run", f"{name}.vmexe", "--input", "2xf32=1 2", "--input", "3xf32=1 2 3",
+                        stderr="the result of @main: " + message)
 
     def test_files(self):
         self.expect(BAD_FILE, "vm-compile", "nowhere.relay", stderr="nowhere.relay: No such file or directory")

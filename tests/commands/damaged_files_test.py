@@ -77,7 +77,7 @@ class DamagedFiles(CommandTest):
         self.expect(BAD_FILE, "vm-run", "m.vmexe", *INPUTS, "--cpu", "z80",
                     stderr="no native code for CPU level z80: the file has native")
         self.expect(BAD_FILE, "vm-run", "m.vmexe", *INPUTS, "--no-native-code",
-                    stderr="native code is switched off and the file has no loop IR for it")
+                    stderr="native code is switched off and the file has no loop IR for it: compile with --portable")
 
     def test_portable_runs_anywhere(self):
         self.compile("portable", PROGRAM, "--portable", "--cpu", "x86-64-v3")

@@ -4,7 +4,7 @@ import struct
 import unittest
 import zipfile
 
-from support import BAD_FILE, FAILURE, OK, CommandTest, floats, npy, safetensors
+from support import BAD_FILE, OK, CommandTest, floats, npy, safetensors
 
 MODEL = """
 param @w : Tensor[(2, 3), float32] = "layer.w"
@@ -68,6 +68,17 @@ class Weights(CommandTest):
                     stdout=ANSWER)
         self.expect(BAD_FILE, "vm-run", "scoped.vmexe", "--params", "a=w.npz", *INPUT,
                     stderr="parameter b::layer.b is external, and no file was given for scope b")
+        self.expect(OK, "vm-compile", "scoped.relay", "--params", "w.npz", "-o", "warned.vmexe",
+                    stderr='warning: param @w: no file of weights has "a::layer.w", so it stays open')
+
+    def test_keys_are_printed_as_written(self):
+        self.write("written.relay", MODEL.replace('"layer.b"', '"b::layer.b"'))
+        for form in ("ir", "types", "lowered"):
+            text = self.expect(OK, "vm-compile", "written.relay", "--emit", form).stdout
+            self.assertIn('= "layer.w"', text)
+            self.assertIn('= "b::layer.b"', text)
+            self.compile("again", text, "--params", "only_w.safetensors")
+            self.expect(OK, "vm-run", "again.vmexe", "--params", "b=w.npz", *INPUT, stdout=ANSWER)
 
     def test_not_given(self):
         self.expect(BAD_FILE, "vm-run", "open.vmexe", *INPUT,
@@ -87,7 +98,7 @@ class Weights(CommandTest):
         self.write("shape.safetensors", safetensors(header(w_shape="[3,2]"), W + B))
         self.expect(BAD_FILE, "vm-run", "open.vmexe", "--params", "shape.safetensors", *INPUT,
                     stderr="parameter params::layer.w: found float32 of shape (3, 2), expected float32 of shape (2, 3)")
-        self.expect(FAILURE, "vm-compile", "open.relay", "-o", "never.vmexe", "--params", "shape.safetensors",
+        self.expect(BAD_FILE, "vm-compile", "open.relay", "-o", "never.vmexe", "--params", "shape.safetensors",
                     stderr=("open.relay:2:12: error", 'param @w: the value of "layer.w" is float32 (3, 2), declared is float32 (2, 3)'))
         self.assertFalse((self.work / "never.vmexe").exists())
 
@@ -95,7 +106,7 @@ class Weights(CommandTest):
         self.write("dtype.safetensors", safetensors(header(w_type="I32"), W + B))
         self.expect(BAD_FILE, "vm-run", "open.vmexe", "--params", "dtype.safetensors", *INPUT,
                     stderr="parameter params::layer.w: found int32 of shape (2, 3), expected float32 of shape (2, 3)")
-        self.expect(FAILURE, "vm-compile", "open.relay", "-o", "never.vmexe", "--params", "dtype.safetensors",
+        self.expect(BAD_FILE, "vm-compile", "open.relay", "-o", "never.vmexe", "--params", "dtype.safetensors",
                     stderr=("open.relay:2:12: error", 'param @w: the value of "layer.w" is int32 (2, 3), declared is float32 (2, 3)'))
 
     def test_bad_files(self):

@@ -28,12 +28,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string text(reinterpret_cast<const char*>(data), size);
   frontend::ParseOptions options;
   options.maxNesting = 100;  // instrumented frames are large
-  frontend::parseProgram("fuzz.relay", text, options, ops::OpRegistry::instance(), module, diagnostics);
+  check(frontend::parseProgram("fuzz.relay", text, options, ops::OpRegistry::instance(), module, diagnostics),
+        "parsed");
   static_cast<void>(frontend::render(diagnostics, module.sources));
   if (diagnostics.hasErrors()) return 0;
   const std::string printed = ir::print(module, {.constants = true});
   ir::Module again;
-  frontend::parseProgram("again.relay", printed, options, ops::OpRegistry::instance(), again, diagnostics);
+  check(frontend::parseProgram("again.relay", printed, options, ops::OpRegistry::instance(), again,
+                               diagnostics),
+        "parsed again");
   if (diagnostics.hasErrors()) {
     std::fprintf(stderr, "%s\n%s", printed.c_str(), frontend::render(diagnostics, again.sources).c_str());
     std::abort();

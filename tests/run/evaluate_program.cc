@@ -34,8 +34,8 @@ Result<ir::Module> typedModule(const Options& options) {
   BATON_TRY_ASSIGN(std::string text, tools::readTextFile(options.source));
   frontend::ParseOptions parse;
   parse.entries = {options.function};
-  frontend::parseProgram(options.source, std::move(text), parse, ops::OpRegistry::instance(), module,
-                         diagnostics);
+  BATON_TRY(frontend::parseProgram(options.source, std::move(text), parse, ops::OpRegistry::instance(),
+                                   module, diagnostics));
   if (!options.params.empty() && !diagnostics.hasErrors()) {
     BATON_TRY_ASSIGN(const std::vector<std::byte> bytes, tools::readFile(options.params));
     const driver::Params params{options.params, bytes};

@@ -109,7 +109,9 @@ std::optional<ir::Module> ProgramRunner::typed(frontend::Diagnostics& diagnostic
   frontend::ParseOptions options;
   for (const Run& run : cases_.runs)
     if (run.entry != "main") options.entries.push_back(run.entry);
-  frontend::parseProgram(name_, text_, options, ops::OpRegistry::instance(), module, diagnostics);
+  const Result<void> parsed =
+      frontend::parseProgram(name_, text_, options, ops::OpRegistry::instance(), module, diagnostics);
+  if (!parsed.has_value()) diagnostics.error({}, parsed.error().message());
   if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
   if (diagnostics.hasErrors()) {
     report_ = frontend::render(diagnostics, module.sources);

@@ -85,8 +85,8 @@ Result<int> run(const Options& options) {
   frontend::Diagnostics diagnostics;
   frontend::ParseOptions parse;
   parse.entries = options.entries;
-  frontend::parseProgram(options.input, std::move(text), parse, ops::OpRegistry::instance(), module,
-                         diagnostics);
+  orUsageError(frontend::parseProgram(options.input, std::move(text), parse, ops::OpRegistry::instance(),
+                                      module, diagnostics));
   if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
   if (!diagnostics.hasErrors()) BATON_TRY(runPasses(options, pipeline, module, diagnostics));
   if (report(diagnostics, module)) return kExitFailure;

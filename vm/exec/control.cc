@@ -41,10 +41,9 @@ const uint64_t* stopAtCall(Machine& m, int64_t fuel) try {
 bool enterSegment(Machine& m, const FunctionCode& callee, uint64_t* s, Object** r) {
   uintptr_t flags = 0;
   const auto push = [&](StackBank& bank, uint64_t words) {
-    const StackBank& other = &bank == &m.scalarStack ? m.referenceStack : m.scalarStack;
-    const uint64_t used = other.totalBytes();
+    const uint64_t usedBytes = m.scalarStack.totalBytes() + m.referenceStack.totalBytes();
     try {
-      Result<void> pushed = bank.push(words, m.stackLimitBytes > used ? m.stackLimitBytes - used : 0);
+      Result<void> pushed = bank.push(words, usedBytes, m.stackLimitBytes);
       if (!pushed.has_value()) m.fail(std::move(pushed).assume_error());
       return pushed.has_value();
     } catch (const std::bad_alloc&) {
@@ -123,10 +122,10 @@ const uint64_t* returnOutermost(Machine& m, bytecode::Ret v, uint64_t* s, Object
 }
 
 Result<void> Machine::enterOutermost(const FunctionCode& function) {
-  BATON_TRY(scalarStack.push(FrameRecord::kWords + function.scalarNeed, stackLimitBytes));
+  BATON_TRY(scalarStack.push(FrameRecord::kWords + function.scalarNeed, 0, stackLimitBytes));
   scalarEnd = scalarStack.end();
   Result<void> pushed =
-      referenceStack.push(function.referenceNeed, stackLimitBytes - scalarStack.totalBytes());
+      referenceStack.push(function.referenceNeed, scalarStack.totalBytes(), stackLimitBytes);
   if (!pushed.has_value()) {
     leaveSegments(*this, kFrameBeginsScalars);
     return std::move(pushed).assume_error();

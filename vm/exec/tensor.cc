@@ -98,6 +98,11 @@ bool failIndex(Machine& m, const char* what, int64_t index, int64_t extent) {
   return m.failProgram(fmt::format("{} {} is outside of an extent of {}", what, index, extent));
 }
 
+/// Programs read by index where they take elements or rows: in the words of the operator's kernels.
+bool failTake(Machine& m, int64_t index, int64_t extent) {
+  return m.failProgram(fmt::format("take: an index is out of range: {} for an extent of {}", index, extent));
+}
+
 /// `target` itself when it may be written in place, else a copy; takes over the reference.
 /// Null, with an error, when memory is refused.
 Tensor* writable(Machine& m, Tensor* target) {
@@ -259,7 +264,7 @@ bool indexOuter(bytecode::IndexOuter v, Machine& m, const uint64_t* s, Object** 
   Tensor* source = asTensor(r[v.source().index()]);
   const auto index = static_cast<int64_t>(s[v.index().index()]);
   const int64_t extent = source->extents()[0];
-  if (index < 0 || index >= extent) return failIndex(m, "row", index, extent);
+  if (index < 0 || index >= extent) return failTake(m, index, extent);
   source = asTensor(take(r, v.source()));
   const uint32_t rank = source->rank() - 1;
   std::byte* data = source->data + static_cast<uint64_t>(index) * rowBytesOf(*source);
@@ -353,7 +358,7 @@ bool loadScalarFrom(bytecode::LoadScalar v, Machine& m, uint64_t* s, Object** r)
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     const auto index = static_cast<int64_t>(s[indices[axis].index()]);
     const int64_t extent = tensor->extents()[axis];
-    if (index < 0 || index >= extent) return failIndex(m, "index", index, extent);
+    if (index < 0 || index >= extent) return failTake(m, index, extent);
     position = position * extent + index;
   }
   s[v.dst().index()] = loadScalar(tensor->data + position * sizeBytes(tensor->dtype()), tensor->dtype());

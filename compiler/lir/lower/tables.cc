@@ -11,7 +11,13 @@ namespace baton::lir {
 
 namespace {
 constexpr size_t kSmallConstantBytes = 4096;
+
+/// A key of an executable has a scope: "params", for which vm-run takes files, where the program names none.
+std::string scopedKey(const std::string& key) {
+  return key.find("::") == std::string::npos ? "params::" + key : key;
 }
+
+}  // namespace
 
 KindIndex Tables::kind(const Kind& kind) {
   std::vector<Kind>& kinds = module_.tables.kinds;
@@ -50,13 +56,14 @@ ConstantIndex Tables::constant(ir::Constant& constant) {
   std::vector<bytecode::Constant>& constants = module_.tables.constants;
   const auto index = static_cast<uint32_t>(constants.size());
   if (constant.isExternal()) {
-    const auto [found, isNew] = externalKeys_.try_emplace(constant.externalKey, index);
+    std::string key = scopedKey(constant.externalKey);
+    const auto [found, isNew] = externalKeys_.try_emplace(key, index);
     if (isNew) {
       bytecode::Constant& added = constants.emplace_back();
       added.dtype = constant.dtype;
       added.extents = constant.shape;
       added.source = bytecode::ConstantSource::External;
-      added.externalKey = constant.externalKey;
+      added.externalKey = std::move(key);
     }
     return ConstantIndex(found->second);
   }

@@ -28,8 +28,9 @@ struct Program {
 
 inline Program parse(const std::string& text, const frontend::ParseOptions& options = {}) {
   Program program;
-  frontend::parseProgram("test.relay", text, options, ops::OpRegistry::instance(), program.module,
-                         program.diagnostics);
+  const Result<void> parsed = frontend::parseProgram("test.relay", text, options, ops::OpRegistry::instance(),
+                                                     program.module, program.diagnostics);
+  if (!parsed.has_value()) program.diagnostics.error({}, parsed.error().message());
   return program;
 }
 

@@ -160,7 +160,9 @@ TEST_CASE("errors name the column, what was expected and what was found") {
   CHECK(refused("i64=1 2") == "column 7: expected the end of the text, found '2'");
   CHECK(refused("i64=1)") == "column 6: expected the end of the text, found ')'");
   CHECK(refused("2xi64=1") == "column 8: expected element 2 of 2, found the end of the text");
-  CHECK(refused("2xi64=1, Nil") == "column 8: expected element 2 of 2, found ','");
+  CHECK(refused("2xi64=1, Nil") == "column 10: expected element 2 of 2, found 'N'");
+  CHECK(refused("2x2xf32=1,2,3,x") == "column 15: expected element 4 of 4, found 'x'");
+  CHECK(refused("2xi64=1,,2") == "column 9: expected element 2 of 2, found ','");
   CHECK(refused("i64=1.5") == "column 5: cannot read '1.5' as int64");
   CHECK(refused("i8=300") == "column 4: number is out of range: '300' as int8");
   CHECK(refused("f32=x") == "column 5: expected element 1 of 1, found 'x'");

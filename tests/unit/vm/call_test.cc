@@ -49,6 +49,15 @@ TEST_CASE("tail calls use no stack") {
   CHECK(runtime.runI64("tail", {Runtime::i64(1000000)}, {.callDepth = 4, .stackBytes = 64 << 10}) == 1000000);
 }
 
+TEST_CASE("the limit of frames is one for the registers of both banks") {
+  const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
+  const auto failed = runtime.run("depth", {Runtime::i64(1000000000)}, {.stackBytes = 1 << 20});
+  REQUIRE_FALSE(failed.has_value());
+  // Segments of 16 KiB to 512 KiB of scalars, and one of 16 KiB of references.
+  CHECK(failed.error().message() ==
+        "call depth limit reached: 1048576 bytes of frames in use, 1048576 allowed");
+}
+
 TEST_CASE("limits of depth and instructions are errors after which the context works") {
   const Runtime runtime(kScalars, {.useSwitch = GENERATE(false, true)});
   const auto deep = runtime.run("depth", {Runtime::i64(100)}, {.callDepth = 50});

@@ -37,8 +37,10 @@ TEST_CASE("slices and rows are views inside the extents") {
         "rows 1 to 4 are outside of an extent of 3");
   CHECK(messageOf(runtime.run("slice", {x, Runtime::i64(-1), Runtime::i64(1)})) != "");
   CHECK(messageOf(runtime.run("slice", {x, Runtime::i64(1), Runtime::i64(INT64_MAX)})) != "");
-  CHECK(messageOf(runtime.run("row", {x, Runtime::i64(3)})) == "row 3 is outside of an extent of 3");
-  CHECK(messageOf(runtime.run("row", {x, Runtime::i64(-1)})) == "row -1 is outside of an extent of 3");
+  CHECK(messageOf(runtime.run("row", {x, Runtime::i64(3)})) ==
+        "take: an index is out of range: 3 for an extent of 3");
+  CHECK(messageOf(runtime.run("row", {x, Runtime::i64(-1)})) ==
+        "take: an index is out of range: -1 for an extent of 3");
 }
 
 TEST_CASE("a stored row leaves what others see alone") {
@@ -56,9 +58,9 @@ TEST_CASE("load_scalar checks every index") {
   const auto x = runtime.tensor({3, 2}, {1, 2, 3, 4, 5, 6});
   CHECK(element<float>(*require(runtime.run("load", {x, Runtime::i64(2), Runtime::i64(1)}))) == 6);
   CHECK(messageOf(runtime.run("load", {x, Runtime::i64(0), Runtime::i64(2)})) ==
-        "index 2 is outside of an extent of 2");
+        "take: an index is out of range: 2 for an extent of 2");
   CHECK(messageOf(runtime.run("load", {x, Runtime::i64(-1), Runtime::i64(0)})) ==
-        "index -1 is outside of an extent of 3");
+        "take: an index is out of range: -1 for an extent of 3");
 }
 
 TEST_CASE("extend_outer grows by doubling and keeps its elements") {

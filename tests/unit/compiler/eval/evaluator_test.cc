@@ -15,8 +15,9 @@ struct Program {
   ir::Module module;
   explicit Program(std::string text) {
     frontend::Diagnostics diagnostics;
-    frontend::parseProgram("test.relay", std::move(text), {}, ops::OpRegistry::instance(), module,
-                           diagnostics);
+    REQUIRE(frontend::parseProgram("test.relay", std::move(text), {}, ops::OpRegistry::instance(), module,
+                                   diagnostics)
+                .has_value());
     if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
     INFO(frontend::render(diagnostics, module.sources));
     REQUIRE(!diagnostics.hasErrors());

@@ -15,8 +15,9 @@
 namespace baton::passes {
 
 Program::Program(std::string_view text) {
-  frontend::parseProgram("test.relay", std::string(text), {}, ops::OpRegistry::instance(), module,
-                         diagnostics);
+  REQUIRE(frontend::parseProgram("test.relay", std::string(text), {}, ops::OpRegistry::instance(), module,
+                                 diagnostics)
+              .has_value());
   if (!diagnostics.hasErrors()) types::inferTypes(module, diagnostics);
   INFO(frontend::render(diagnostics, module.sources));
   REQUIRE(!diagnostics.hasErrors());
