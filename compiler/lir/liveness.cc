@@ -1,16 +1,13 @@
 #include "compiler/lir/liveness.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "compiler/lir/operands.h"
 
 namespace baton::lir {
 
 namespace {
-
-/// Blocks that read a register defined in another block, grouped by register.
-struct OutsideUses {
-  std::vector<uint32_t> begin;
-  std::vector<BlockId> blocks;
-};
 
 std::vector<BlockId> definitionBlocks(const Function& function, const ControlFlow& flow) {
   std::vector<BlockId> definedIn(function.registers.size(), kNoBlock);
@@ -23,47 +20,70 @@ std::vector<BlockId> definitionBlocks(const Function& function, const ControlFlo
   return definedIn;
 }
 
-template <class F>
-void forEachOutsideUse(const Function& function, const ControlFlow& flow,
-                       const std::vector<BlockId>& definedIn, F&& f) {
-  RegisterSet seen(function.registers.size());
-  for (BlockId id : flow.order()) {
-    seen.clear();
-    for (const Instruction& instruction : function.block(id).instructions)
-      forEachUse(function, instruction, [&](uint64_t slot, OperandKind) {
-        const Register reg = registerOf(slot);
-        if (definedIn[reg.value()] != id && seen.insert(reg)) f(reg, id);
-      });
-  }
+/// Whether a loop has more than one entry.
+bool isIrreducible(const ControlFlow& flow) {
+  for (BlockId id : flow.order())
+    for (BlockId successor : flow.successors(id))
+      if (flow.position(successor) <= flow.position(id) && !flow.dominates(successor, id)) return true;
+  return false;
 }
 
 }  // namespace
 
-// Per register: live into every block on a path from its definition to a use elsewhere
-// (Boissinot et al., Computing Liveness Sets for SSA-Form Programs, path exploration by variable).
+// One pass from the ends to the entry, then what is live into the header of a loop is live in all of it
+// (Boissinot et al., Computing Liveness Sets for SSA-Form Programs, loop-nesting forest). A loop of
+// several entries has no such header: passes go on until nothing grows. Each set is gone through in
+// order, so the work is what the sets hold.
 Liveness::Liveness(const Function& function, const ControlFlow& flow) : liveIn_(function.blocks.size()) {
   const std::vector<BlockId> definedIn = definitionBlocks(function, flow);
-  OutsideUses uses;
-  uses.begin.assign(function.registers.size() + 1, 0);
-  forEachOutsideUse(function, flow, definedIn, [&](Register reg, BlockId) { ++uses.begin[reg.value() + 1]; });
-  for (size_t i = 1; i < uses.begin.size(); ++i) uses.begin[i] += uses.begin[i - 1];
-  uses.blocks.resize(uses.begin.back());
-  std::vector<uint32_t> next = uses.begin;
-  forEachOutsideUse(function, flow, definedIn,
-                    [&](Register reg, BlockId block) { uses.blocks[next[reg.value()]++] = block; });
+  std::vector<Register> sum;
+  const auto add = [&](std::vector<Register>& to, const std::vector<Register>& from) {
+    if (from.empty()) return;
+    sum.clear();
+    std::set_union(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(sum));
+    std::swap(to, sum);
+  };
 
-  std::vector<BlockId> work;
-  for (uint32_t r = 0; r < function.registers.size(); ++r) {
-    for (uint32_t u = uses.begin[r]; u < uses.begin[r + 1]; ++u) work.push_back(uses.blocks[u]);
-    while (!work.empty()) {
-      const BlockId block = work.back();
-      work.pop_back();
-      std::vector<Register>& live = liveIn_[block.value()];
-      if (!live.empty() && live.back() == Register(r)) continue;
-      live.push_back(Register(r));
-      for (BlockId predecessor : flow.predecessors(block))
-        if (predecessor != definedIn[r]) work.push_back(predecessor);
+  std::vector<Register> live;
+  std::vector<Register> used;
+  // Whether a set has grown.
+  const auto set = [&](BlockId id) {
+    std::vector<Register>& known = liveIn_[id.value()];
+    add(live, known);
+    if (live.size() == known.size()) return false;
+    known.assign(live.begin(), live.end());
+    return true;
+  };
+  const auto pass = [&] {
+    bool hasGrown = false;
+    for (size_t i = flow.order().size(); i-- > 0;) {
+      const BlockId id = flow.order()[i];
+      const auto isDefinedHere = [&](Register reg) { return definedIn[reg.value()] == id; };
+      live.clear();
+      for (BlockId successor : flow.successors(id)) add(live, liveIn_[successor.value()]);
+      std::erase_if(live, isDefinedHere);
+      used.clear();
+      for (const Instruction& instruction : function.block(id).instructions)
+        forEachUse(function, instruction, [&](uint64_t slot, OperandKind) {
+          if (!isDefinedHere(registerOf(slot))) used.push_back(registerOf(slot));
+        });
+      std::sort(used.begin(), used.end());
+      used.erase(std::unique(used.begin(), used.end()), used.end());
+      add(live, used);
+      hasGrown = set(id) || hasGrown;
     }
+    return hasGrown;
+  };
+
+  pass();
+  for (BlockId id : flow.order()) {
+    const BlockId own = flow.loopHeader(id);
+    const BlockId header = own == id ? flow.outerLoop(id) : own;
+    if (header == kNoBlock) continue;
+    live = liveIn_[header.value()];
+    set(id);
+  }
+  while (isIrreducible(flow) && pass()) {
   }
 }
 

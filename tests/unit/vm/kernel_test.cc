@@ -262,8 +262,7 @@ TEST_CASE("kernels that nothing can run are refused when the program is loaded")
         "it");
   CHECK(refused("kernel $k compiled {\n}\n", {.useNativeCode = false}) ==
         "unsupported: kernel k has no code that may run here: native code is switched off and the file has "
-        "no loop IR "
-        "for it");
+        "no loop IR for it: compile with --portable");
   CHECK(refused("kernel $k external {\n}\n") ==
         "unsupported: kernel k is an external kernel, which this runtime cannot provide");
   CHECK(

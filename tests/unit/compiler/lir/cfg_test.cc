@@ -1,4 +1,8 @@
+#include <random>
+#include <set>
+
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "compiler/lir/cfg.h"
 #include "compiler/lir/liveness.h"
@@ -74,6 +78,79 @@ TEST_CASE("values live round a loop are live in all of it") {
   for (uint32_t block : {1, 2, 3, 4, 5})
     CHECK(numbers(liveness.liveIn(BlockId(block))) == std::vector<uint32_t>{0, 9});
   CHECK(numbers(liveness.liveIn(BlockId(6))) == std::vector<uint32_t>{9});
+}
+
+/// A block for each number, with jumps to any other but the entry, and one value defined in each that
+/// blocks which it dominates use.
+Function randomFunction(std::mt19937& random, uint32_t count) {
+  const auto below = [&](uint32_t bound) { return static_cast<uint32_t>(random() % bound); };
+  std::vector<std::string> ends;
+  for (uint32_t b = 0; b < count; ++b) {
+    const auto target = [&] { return 1 + below(count - 1); };
+    ends.push_back(below(5) == 0 ? "ret (%0), ()" : fmt::format("branch %100, b{}, b{}", target(), target()));
+  }
+  const auto text = [&](const std::vector<std::vector<uint32_t>>& uses) {
+    std::string out = "func @f signature<0> {\n";
+    for (uint32_t b = 0; b < count; ++b) {
+      out += b == 0 ? "b0(%100: bool, %101: i64):\n" : fmt::format("b{}:\n", b);
+      out += fmt::format("  %{}: i64 = add.i64 %101, %101\n", b);
+      for (size_t i = 0; i < uses[b].size(); ++i)
+        out += fmt::format("  %{}: i64 = add.i64 %{}, %101\n", 1000 + 100 * b + i, uses[b][i]);
+      out += fmt::format("  {}\n", ends[b]);
+    }
+    return out + "}\n";
+  };
+  std::vector<std::vector<uint32_t>> uses(count);
+  const Function plain = parseOne(text(uses));
+  const ControlFlow flow(plain);
+  for (uint32_t b = 0; b < count; ++b)
+    for (uint32_t def = 0; def < count; ++def)
+      if (flow.isReachable(BlockId(b)) && flow.isReachable(BlockId(def)) && below(4) == 0 &&
+          flow.dominates(BlockId(def), BlockId(b)))
+        uses[b].push_back(def);
+  return parseOne(text(uses));
+}
+
+/// By its definition: a register is live into the blocks from which a use is reached without passing
+/// its definition.
+std::vector<std::set<uint32_t>> liveByDefinition(const Function& function, const ControlFlow& flow) {
+  std::vector<std::set<uint32_t>> defined(function.blocks.size());
+  for (BlockId id : flow.order()) {
+    for (Register param : function.block(id).params) defined[id.value()].insert(param.value());
+    for (const Instruction& instruction : function.block(id).instructions)
+      forEachDef(function, instruction,
+                 [&](uint64_t slot, OperandKind) { defined[id.value()].insert(registerOf(slot).value()); });
+  }
+  std::vector<std::set<uint32_t>> live(function.blocks.size());
+  const auto reach = [&](BlockId use, Register reg) {
+    std::vector<BlockId> work{use};
+    while (!work.empty()) {
+      const BlockId block = work.back();
+      work.pop_back();
+      if (defined[block.value()].contains(reg.value()) || !live[block.value()].insert(reg.value()).second)
+        continue;
+      for (BlockId predecessor : flow.predecessors(block)) work.push_back(predecessor);
+    }
+  };
+  for (BlockId id : flow.order())
+    for (const Instruction& instruction : function.block(id).instructions)
+      forEachUse(function, instruction, [&](uint64_t slot, OperandKind) { reach(id, registerOf(slot)); });
+  return live;
+}
+
+TEST_CASE("what is live is what the definition says, in loops of several entries as well") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const Function function = randomFunction(random, 2 + static_cast<uint32_t>(round % 19));
+    const ControlFlow flow(function);
+    const Liveness liveness(function, flow);
+    const std::vector<std::set<uint32_t>> expected = liveByDefinition(function, flow);
+    for (BlockId id : flow.order()) {
+      INFO("round " << round << ", block " << id.value());
+      const std::set<uint32_t>& live = expected[id.value()];
+      CHECK(numbers(liveness.liveIn(id)) == std::vector<uint32_t>(live.begin(), live.end()));
+    }
+  }
 }
 
 TEST_CASE("laying out renumbers the targets") {
