@@ -1,8 +1,8 @@
 #include <random>
 #include <set>
 
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include "compiler/lir/cfg.h"
 #include "compiler/lir/liveness.h"
