@@ -23,6 +23,7 @@
 #include "compiler/passes/instruments.h"
 #include "compiler/types/typing.h"
 #include "kernels/codegen/codegen.h"
+#include "kernels/csource/csource.h"
 #include "kernels/loop/printer.h"
 
 namespace baton::driver {
@@ -146,6 +147,11 @@ class Compiler {
         BATON_TRY_ASSIGN(const auto kernels, emit::kernelsFor(lowered, cpuLevels()[0]));
         BATON_TRY_ASSIGN(out_.text,
                          codegen::printAssembly(kernels, {cpuLevels()[0], nativeOptimisationLevel()}));
+        return success();
+      }
+      case Emit::CSource: {
+        BATON_TRY_ASSIGN(const auto kernels, emit::kernelsFor(lowered, cpuLevels()[0]));
+        out_.text = csource::printSource(kernels).text;
         return success();
       }
       case Emit::Executable:

@@ -29,6 +29,7 @@ enum class Emit : uint8_t {
   Llvm,            ///< LLVM IR of every kernel, for the first CPU level
   Vmasm,           ///< the executable as text
   NativeAssembly,  ///< of every kernel, for the first CPU level
+  CSource,         ///< of every kernel, as tiled for the first CPU level
 };
 
 /// Program text; what it imports is built in.

@@ -21,46 +21,6 @@ namespace {
 
 constexpr int64_t kParallelForOffset = offsetof(BatonKernelContext, parallel_for);
 
-void collectCaptures(const loop::Kernel& kernel, BlockId body, Captures& captures) {
-  std::vector<bool> inside(kernel.nodes.size(), false);
-  std::vector<bool> localInside(kernel.locals.size(), false);
-  std::vector<NodeId> all;
-  std::vector<BlockId> pending = {body};
-  while (!pending.empty()) {
-    const BlockId id = pending.back();
-    pending.pop_back();
-    for (const NodeId nodeId : kernel.block(id).nodes) {
-      const Node& node = kernel.node(nodeId);
-      inside[nodeId.value()] = true;
-      all.push_back(nodeId);
-      if (node.op == Op::Local) localInside[node.target] = true;
-      if (node.op == Op::For || node.op == Op::Reduce) {
-        for (const NodeId var : loopParts(kernel, node).vars) inside[var.value()] = true;
-        pending.push_back(node.body);
-      }
-      if (node.op == Op::If) {
-        pending.push_back(node.body);
-        pending.push_back(node.otherwise);
-      }
-    }
-  }
-  for (const NodeId nodeId : all) {
-    const Node& node = kernel.node(nodeId);
-    for (const NodeId operand : kernel.operandsOf(node)) {
-      const Op op = kernel.node(operand).op;
-      if (op == Op::Const || op == Op::Symbol || op == Op::ScalarInput || inside[operand.value()]) continue;
-      inside[operand.value()] = true;
-      captures.values.push_back(operand);
-    }
-    if ((node.op == Op::GetLocal || node.op == Op::SetLocal) && !localInside[node.target]) {
-      localInside[node.target] = true;
-      captures.locals.push_back(node.target);
-    }
-  }
-  std::sort(captures.values.begin(), captures.values.end());
-  std::sort(captures.locals.begin(), captures.locals.end());
-}
-
 }  // namespace
 
 void FunctionEmitter::countedLoop(Value* begin, Value* end, int64_t step, bool isFinal, const Body& body) {
@@ -183,10 +143,7 @@ void FunctionEmitter::vectorLoop(const Node& node, const LaneAnalysis& analysis)
 
 void FunctionEmitter::parallelLoop(const Node& node) {
   const loop::LoopParts parts = loopParts(k_, node);
-  Captures captures;
-  collectCaptures(k_, node.body, captures);
-  captures.values.erase(std::remove(captures.values.begin(), captures.values.end(), parts.vars[0]),
-                        captures.values.end());
+  const loop::Captures captures = loop::capturesOf(k_, node);
 
   std::vector<Value*> members = buffers_;
   members.insert(members.end(), symbols_.begin(), symbols_.end());
@@ -219,7 +176,7 @@ void FunctionEmitter::parallelLoop(const Node& node) {
   });
 }
 
-void FunctionEmitter::emitParallelBody(const Node& loop, const Captures& captures,
+void FunctionEmitter::emitParallelBody(const Node& loop, const loop::Captures& captures,
                                        llvm::StructType* closureType) {
   kernelContext_ = function_->getArg(0);
   Value* const closure = function_->getArg(1);

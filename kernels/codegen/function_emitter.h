@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/codegen/lane_analysis.h"
+#include "kernels/loop/captures.h"
 #include "kernels/loop/kernel.h"
 
 namespace baton::codegen {
@@ -26,12 +27,6 @@ struct KernelShared {
   std::string error;  ///< the first problem met; empty when there is none
 };
 
-/// What the body of a parallel loop uses of its surroundings.
-struct Captures {
-  std::vector<loop::NodeId> values;
-  std::vector<uint32_t> locals;
-};
-
 class FunctionEmitter {
  public:
   FunctionEmitter(KernelShared& shared, llvm::Function* function, bool isInsideParallel);
@@ -39,7 +34,8 @@ class FunctionEmitter {
   /// The whole kernel: arguments are context, buffers, scalars.
   void emitKernel();
   /// One piece of a parallel loop: arguments are context, closure, begin, end.
-  void emitParallelBody(const loop::Node& loop, const Captures& captures, llvm::StructType* closureType);
+  void emitParallelBody(const loop::Node& loop, const loop::Captures& captures,
+                        llvm::StructType* closureType);
 
  private:
   using Value = llvm::Value;

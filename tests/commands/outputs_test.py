@@ -1,10 +1,11 @@
 """What becomes of outputs: whole files or none, closed pipes, full disks, devices, links."""
 import os
+import shutil
 import stat
 import subprocess
 import unittest
 
-from support import BAD_FILE, BIN, FAILURE, OK, USAGE, CommandTest
+from support import BAD_FILE, BIN, FAILURE, OK, SOURCE, USAGE, CommandTest
 
 PROGRAM = "def @main(%x: Tensor[(n,), float32]) -> Tensor[(n,), float32] { add(%x, 1f) }\n"
 INPUT = ("--input", "2xf32=1 2")
@@ -79,6 +80,15 @@ class Outputs(CommandTest):
             with self.subTest(command):
                 lines, errors = self.shell(command + " | true")
                 self.assertEqual((lines[-1], errors), ("0 0", ""))
+
+    def test_kernels_as_c(self):
+        compiler = os.environ.get("BATON_CC") or shutil.which("cc")
+        if compiler is None:
+            self.skipTest("no C compiler here")
+        self.expect(OK, "vm-compile", "m.relay", "--emit", "c", "-o", "kernels.c")
+        command = [compiler, "-std=c11", "-Wall", f"-I{SOURCE}/include", "-shared", "-fPIC", "kernels.c", "-o", "kernels.so", "-lm"]
+        result = subprocess.run(command, cwd=self.work, capture_output=True, text=True)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
 
     def test_a_full_disk_under_standard_output(self):
         with open("/dev/full", "wb") as full:

@@ -5,9 +5,9 @@
 
 #include "bytecode/owned_bytes.h"
 #include "bytecode/vmasm/parser.h"
+#include "compiled_harness.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/builder.h"
-#include "native_harness.h"
 #include "vm/call.h"
 
 namespace baton {

@@ -2,11 +2,11 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "compiled_harness.h"
 #include "kernels/abi/cpu_features.h"
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/builder.h"
-#include "native_harness.h"
 
 namespace baton {
 namespace {
@@ -59,6 +59,31 @@ TEST_CASE("codegen: every level can be generated; unknown ones are named") {
   REQUIRE(!bad.has_value());
   CHECK(bad.error().message() == "unknown CPU level 'z80': expected native, x86-64-v3 or x86-64-v4");
   CHECK(codegen::compileKernels({}, {.cpu = "x86-64-v3"}).has_value());
+}
+
+TEST_CASE("codegen: an output that may share memory with an input is read before it is written") {
+  KernelDescriptor d = vectorDescriptor(DType::F32, DType::F32);
+  d.outputs[0].mayAlias = {0};
+  Builder b(d);
+  b.vectorized(b.symbol(0), [&](Value i) {
+    const Value x = b.load(b.input(0), {i});
+    b.store(b.output(0), {i}, x * x);
+    b.store(b.output(0), {i}, b.load(b.input(0), {i}) + b.f32(1));
+  });
+  const Kernel kernel = b.take();
+  Result<codegen::NativeImage> image = codegen::compileKernels({&kernel, 1}, {.cpu = "x86-64-v3"});
+  REQUIRE(image.has_value());
+  Result<NativeCode> code = NativeCode::copy(image.value().bytes);
+  REQUIRE(code.has_value());
+  std::vector<float> data = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  void* buffers[] = {data.data(), data.data()};
+  int64_t scalars[] = {11};
+  testing::TestContext context;
+  CHECK(code.value().entry(image.value().entries[0]).value()(context.get(), buffers, scalars) == 0);
+  for (size_t i = 0; i < data.size(); ++i) {
+    const auto x = static_cast<float>(i + 1);
+    CHECK(data[i] == x * x + 1);
+  }
 }
 
 }  // namespace

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <random>
 
+#include "compiled_harness.h"
 #include "dims.h"
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
 #include "kernels/loop/builder.h"
-#include "native_harness.h"
 
 namespace baton {
 namespace {

@@ -1,91 +1,15 @@
-#include "native_harness.h"
-
-#include "dims.h"
-
+// As native code, at every level that this machine can run.
 #include <fmt/format.h>
 
+#include "compiled_harness.h"
 #include "kernels/abi/cpu_features.h"
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
-#include "kernels/loop/interpreter.h"
 #include "kernels/loop/printer.h"
-#include "kernels/loop/verifier.h"
 
 namespace baton::testing {
 
 namespace {
-
-struct Outcome {
-  int32_t status = 0;
-  uint32_t message = 0;
-  std::vector<int64_t> values;
-  std::vector<int64_t> scalars;
-  std::vector<std::vector<std::byte>> outputs;
-};
-
-template <class Call>
-Outcome runOnce(const KernelRun& run, Call call) {
-  Outcome outcome;
-  outcome.scalars = run.scalars;
-  std::vector<void*> buffers;
-  std::vector<std::vector<std::byte>> inputs = run.inputs;
-  for (auto& input : inputs) buffers.push_back(input.data());
-  // A pattern behind each output shows writes past its end; the same one within shows what was
-  // left alone.
-  constexpr size_t kGuard = 64;
-  for (const size_t size : run.outputBytes) outcome.outputs.emplace_back(size + kGuard, std::byte{0x5A});
-  for (auto& output : outcome.outputs) buffers.push_back(output.data());
-  TestContext context;
-  outcome.status = call(context.get(), buffers.data(), outcome.scalars.data());
-  outcome.message = context.message;
-  outcome.values = context.values;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i] != run.inputs[i]) outcome.status = -1;
-  return outcome;
-}
-
-std::string difference(const loop::Kernel& kernel, const Outcome& a, const Outcome& b) {
-  if (a.status != b.status) return fmt::format("status {} and {}", a.status, b.status);
-  if (a.status != 0) {
-    if (a.message != b.message || a.values != b.values) return "failures differ";
-    return "";
-  }
-  const size_t first = kernel.descriptor.symbols.size() + kernel.descriptor.scalarInputs.size();
-  for (size_t i = 0; i < kernel.descriptor.scalarOutputs.size(); ++i) {
-    const DType type = kernel.descriptor.scalarOutputs[i];
-    std::byte x[8] = {};
-    std::byte y[8] = {};
-    storeScalar(x, type, static_cast<uint64_t>(a.scalars[first + i]));
-    storeScalar(y, type, static_cast<uint64_t>(b.scalars[first + i]));
-    const auto size = static_cast<size_t>(sizeBytes(type));
-    if (!sameElements(type, {x, size}, {y, size}))
-      return fmt::format("scalar output {}: 0x{:x} and 0x{:x}", i, a.scalars[first + i],
-                         b.scalars[first + i]);
-  }
-  for (size_t i = 0; i < a.outputs.size(); ++i) {
-    const DType type = kernel.descriptor.outputs[i].dtype;
-    const auto size = static_cast<size_t>(sizeBytes(type));
-    for (size_t at = 0; at < a.outputs[i].size(); at += size) {
-      const std::span<const std::byte> x(a.outputs[i].data() + at, size);
-      const std::span<const std::byte> y(b.outputs[i].data() + at, size);
-      if (!sameElements(type, x, y))
-        return fmt::format("output {} element {}: 0x{:x} and 0x{:x}", i, at / size,
-                           loadScalar(x.data(), type), loadScalar(y.data(), type));
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-KernelDescriptor vectorDescriptor(DType in, DType out, size_t inputs, size_t outputs) {
-  KernelDescriptor d;
-  d.name = "vector";
-  d.symbols = {{.name = "n", .index = 0, .axis = 0}};
-  d.inputs.assign(inputs, {.dtype = in, .extents = {sym(0)}});
-  d.outputs.assign(outputs, {.dtype = out, .extents = {sym(0)}});
-  return d;
-}
 
 std::vector<std::string> runnableLevels() {
   std::vector<std::string> levels;
@@ -97,37 +21,24 @@ std::vector<std::string> runnableLevels() {
   return levels;
 }
 
-std::string compareAll(const loop::Kernel& kernel, const std::vector<KernelRun>& runs) {
-  Result<void> verified = loop::verify(kernel);
-  if (!verified.has_value()) return verified.error().message() + "\n" + loop::print(kernel);
-  Result<loop::InterpretedKernel> interpreted = loop::InterpretedKernel::compile(kernel);
-  if (!interpreted.has_value()) return interpreted.error().message();
-  std::vector<Outcome> expected;
-  for (const KernelRun& run : runs)
-    expected.push_back(
-        runOnce(run, [&](const BatonKernelContext* ctx, void* const* buffers, int64_t* scalars) {
-          return interpreted.value().run(ctx, buffers, scalars);
-        }));
+}  // namespace
+
+std::string forEachCompiled(const loop::Kernel& kernel, const CompiledVisitor& visit) {
   for (const std::string& level : runnableLevels()) {
     for (const int optimisation : {3, 0}) {
       if (optimisation == 0 && level == "native") continue;
-      Result<codegen::NativeImage> image =
+      const Result<codegen::NativeImage> image =
           codegen::compileKernels({&kernel, 1}, {.cpu = level, .optimisationLevel = optimisation});
-      if (!image.has_value()) return image.error().message() + "\n" + loop::print(kernel);
-      Result<NativeCode> code = NativeCode::copy(image.value().bytes);
-      if (!code.has_value()) return code.error().message();
-      Result<BatonKernelFunction> entry = code.value().entry(image.value().entries[0]);
-      if (!entry.has_value()) return entry.error().message();
-      for (size_t i = 0; i < runs.size(); ++i) {
-        const Outcome outcome = runOnce(runs[i], entry.value());
-        const std::string found = difference(kernel, expected[i], outcome);
-        if (!found.empty())
-          return fmt::format("run {} interpreted and {} -O{}: {}\n{}", i, level, optimisation, found,
-                             loop::print(kernel));
-      }
+      if (!image.has_value()) return image.assume_error().message() + "\n" + loop::print(kernel);
+      const Result<NativeCode> code = NativeCode::copy(image.assume_value().bytes);
+      if (!code.has_value()) return code.assume_error().message();
+      const Result<BatonKernelFunction> entry = code.assume_value().entry(image.assume_value().entries[0]);
+      if (!entry.has_value()) return entry.assume_error().message();
+      std::string found = visit(fmt::format("{} -O{}", level, optimisation), entry.assume_value());
+      if (!found.empty()) return found;
     }
   }
-  return "";
+  return {};
 }
 
 }  // namespace baton::testing

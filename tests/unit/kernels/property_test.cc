@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <random>
 
+#include "compiled_harness.h"
 #include "dims.h"
 #include "kernels/loop/builder.h"
 #include "kernels/loop/parser.h"
 #include "kernels/loop/printer.h"
-#include "native_harness.h"
 #include "tests/effort.h"
 
 namespace baton {

@@ -32,6 +32,7 @@ TEST_CASE("every form of output can be had") {
   CHECK_THAT(textOf(kAdd, Emit::Lir), Catch::Contains("call_kernel kernel<0>"));
   CHECK_THAT(textOf(kAdd, Emit::Loop), Catch::Contains("nn_relu"));
   CHECK_THAT(textOf(kAdd, Emit::Llvm), Catch::Contains("define"));
+  CHECK_THAT(textOf(kAdd, Emit::CSource), Catch::Contains("int32_t kernel_"));
   CHECK_THAT(textOf(kAdd, Emit::Vmasm), Catch::Contains("fn @main (tensor<f32, 2>)"));
 }
 

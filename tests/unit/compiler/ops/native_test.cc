@@ -3,15 +3,12 @@
 // interpreter has many (property_test.cc).
 #include <array>
 #include <catch2/catch.hpp>
-#include <memory>
 #include <optional>
 
 #include "kernels/abi/image.h"
 #include "kernels/codegen/codegen.h"
-#include "kernels/loop/printer.h"
 #include "tests/effort.h"
-#include "tests/unit/compiler/ops/prepared_case.h"
-#include "tests/unit/compiler/ops/random_group.h"
+#include "tests/unit/compiler/ops/kernel_case.h"
 #include "tests/unit/compiler/ops/random_tensors.h"
 #include "tests/unit/compiler/ops/rounds.h"
 
@@ -21,66 +18,8 @@ using namespace baton::ops::test;
 
 namespace {
 
-/// A kernel and the inputs that it is to run on.
-struct NativeCase {
-  GroupProgram* program = nullptr;
-  std::vector<Tensor> inputs;
-  Outcome expected;
-  std::string text;
-  LoweredKernel lowered;
-  // Whatever owns the program.
-  std::unique_ptr<PreparedCase> call;
-  std::unique_ptr<RandomGroup> group;
-};
-using Cases = std::vector<NativeCase>;
-
-/// What a kernel that fails has for its results are tensors of the shapes that the types say.
-void finish(NativeCase& each, const LoweringOptions& options) {
-  INFO(each.text);
-  if (each.expected.error) each.expected.results = each.program->emptyResults(each.inputs);
-  auto lowered = each.program->lower(options);
-  REQUIRE(lowered);
-  each.lowered = std::move(lowered).assume_value();
-}
-
-/// Register tiles of both kinds, in turn.
-LoweringOptions tiles(uint64_t round) { return round % 2 == 0 ? LoweringOptions{} : kNarrowVectors; }
-
-/// Nothing for a case that never comes to run.
-std::optional<NativeCase> nativeCase(const OpDef& op, const Case& c, bool isSymbolic,
-                                     const LoweringOptions& options) {
-  NativeCase each;
-  each.call = std::make_unique<PreparedCase>();
-  each.program = &each.call->program;
-  prepare(*each.call, op, c, isSymbolic);
-  if (each.program->typeError() || each.call->broken || isTooLarge(each.call->expected)) return std::nullopt;
-  each.inputs = each.call->inputs;
-  each.expected = each.call->expected;
-  each.text = describe(op, c) + (isSymbolic ? " symbolic" : "");
-  finish(each, options);
-  return each;
-}
-
-void runCase(NativeCase& each, const KernelRunner& kernel) {
-  INFO(each.text);
-  for (const auto side : {GuardedBuffer::Side::End, GuardedBuffer::Side::Start}) {
-    const Outcome found = each.program->run(each.lowered, each.inputs, each.expected, kernel, side);
-    CHECK(found.error.has_value() == each.expected.error.has_value());
-    if (found.error && !each.expected.error) FAIL_CHECK(*found.error);
-    if (found.error) continue;
-    for (size_t k = 0; k < found.results.size(); ++k) {
-      const std::string differs = difference(each.expected.results[k], found.results[k]);
-      if (!differs.empty()) FAIL_CHECK(differs << "\n" << loop::print(each.lowered.kernel));
-    }
-  }
-}
-
-void runCases(Cases& cases) {
-  std::vector<loop::Kernel> kernels;
-  for (const NativeCase& each : cases) {
-    kernels.push_back(each.lowered.kernel);
-    kernels.back().descriptor.name += std::to_string(kernels.size());
-  }
+void runCases(KernelCases& cases) {
+  const std::vector<loop::Kernel> kernels = kernelsOf(cases);
   codegen::CodegenOptions options;
   options.optimisationLevel = 1;
   const auto image = codegen::compileKernels(kernels, options);
@@ -100,12 +39,12 @@ void runCases(Cases& cases) {
 TEST_CASE("every operator: native code and reference version agree") {
   const Rounds some = rounds(3);
   size_t total = 0;
-  Cases cases;
+  KernelCases cases;
   for (const OpDef* op : loweredOperators()) {
     uint64_t kept = 0;
     for (uint64_t round = some.first; round < some.first + 7 * some.count && kept < some.count; ++round) {
-      std::optional<NativeCase> each =
-          nativeCase(*op, makeCase(*op, round), round % 2 == 1, tiles(round / 2));
+      std::optional<KernelCase> each =
+          kernelCase(*op, makeCase(*op, round), round % 2 == 1, tiles(round / 2));
       if (!each) continue;
       each->text += " round " + std::to_string(round);
       cases.push_back(*std::move(each));
@@ -120,12 +59,12 @@ TEST_CASE("every operator: native code and reference version agree") {
 
 TEST_CASE("every operator: native code spends no time on tensors without elements") {
   const Rounds some = rounds(4);
-  Cases cases;
+  KernelCases cases;
   for (const OpDef* op : loweredOperators())
     for (uint64_t round = some.first; round < some.first + some.count; ++round) {
       const std::optional<Case> c = withoutElements(makeCase(*op, round), round);
-      std::optional<NativeCase> each =
-          c ? nativeCase(*op, *c, round % 4 != 0, tiles(round / 2)) : std::nullopt;
+      std::optional<KernelCase> each =
+          c ? kernelCase(*op, *c, round % 4 != 0, tiles(round / 2)) : std::nullopt;
       if (each) cases.push_back(*std::move(each));
     }
   CHECK(cases.size() > 60 * some.count / 4);
@@ -134,17 +73,11 @@ TEST_CASE("every operator: native code spends no time on tensors without element
 
 TEST_CASE("random groups: native code and one by one agree") {
   const Rounds some = rounds(80);
-  Cases cases;
+  KernelCases cases;
   for (uint64_t seed = some.first; seed < some.first + some.count; ++seed) {
-    NativeCase each;
-    each.group = randomGroup(seed);
-    if (each.group == nullptr || each.group->broken) continue;
-    each.program = &each.group->program;
-    each.inputs = each.group->inputs;
-    each.expected = each.group->expected;
-    each.text = each.group->text;
-    finish(each, tiles(seed));
-    cases.push_back(std::move(each));
+    std::optional<KernelCase> each = kernelCaseOfGroup(seed);
+    if (!each) continue;
+    cases.push_back(*std::move(each));
     if (cases.size() == 200) runCases(cases);
   }
   CHECK(!cases.empty());
@@ -160,8 +93,8 @@ TEST_CASE("products of extents around those of tiles stay inside their operands"
         const OpDef& op = *OpRegistry::instance().find(name);
         const bool isBatched = name == "nn.batch_matmul";
         // One kernel for all extents, and kernels for the ones where a tile is a part of a row.
-        Cases fixed;
-        Cases symbolic;
+        KernelCases fixed;
+        KernelCases symbolic;
         if (kIsCoarse && (dtype != DType::F16 || name != "nn.dense")) continue;
         for (const int64_t rows : {0, 1, 2, 6, 7, 13})
           for (const int64_t inner : {0, 1})
@@ -173,9 +106,9 @@ TEST_CASE("products of extents around those of tiles stay inside their operands"
               if (isBatched) right.insert(right.begin(), 2);
               Case c{{random.tensor(dtype, left), random.tensor(dtype, right)}, {}};
               if (name == "nn.matmul") c.attrs.set("transpose_b", true);
-              symbolic.push_back(nativeCase(op, c, true, options).value());
+              symbolic.push_back(kernelCase(op, c, true, options).value());
               if (inner == 1 && (rows == 7 || rows == 13) && (columns == 1 || columns == 64))
-                fixed.push_back(nativeCase(op, c, false, options).value());
+                fixed.push_back(kernelCase(op, c, false, options).value());
             }
         const auto image =
             codegen::compileKernels(std::array{symbolic[0].lowered.kernel}, {.optimisationLevel = 1});
@@ -184,7 +117,7 @@ TEST_CASE("products of extents around those of tiles stay inside their operands"
         REQUIRE(code);
         const auto function = code.assume_value().entry(image.assume_value().entries[0]);
         REQUIRE(function);
-        for (NativeCase& each : symbolic) runCase(each, function.assume_value());
+        for (KernelCase& each : symbolic) runCase(each, function.assume_value());
         runCases(fixed);
       }
 }

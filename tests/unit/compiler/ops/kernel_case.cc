@@ -1,0 +1,73 @@
+#include "tests/unit/compiler/ops/kernel_case.h"
+
+#include <catch2/catch.hpp>
+
+#include "kernels/loop/printer.h"
+
+namespace baton::ops::test {
+
+namespace {
+
+/// What a kernel that fails has for its results are tensors of the shapes that the types say.
+void finish(KernelCase& each, const LoweringOptions& options) {
+  INFO(each.text);
+  if (each.expected.error) each.expected.results = each.program->emptyResults(each.inputs);
+  auto lowered = each.program->lower(options);
+  REQUIRE(lowered);
+  each.lowered = std::move(lowered).assume_value();
+}
+
+}  // namespace
+
+LoweringOptions tiles(uint64_t round) { return round % 2 == 0 ? LoweringOptions{} : kNarrowVectors; }
+
+std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic,
+                                     const LoweringOptions& options) {
+  KernelCase each;
+  each.call = std::make_unique<PreparedCase>();
+  each.program = &each.call->program;
+  prepare(*each.call, op, c, isSymbolic);
+  if (each.program->typeError() || each.call->broken || isTooLarge(each.call->expected)) return std::nullopt;
+  each.inputs = each.call->inputs;
+  each.expected = each.call->expected;
+  each.text = describe(op, c) + (isSymbolic ? " symbolic" : "");
+  finish(each, options);
+  return each;
+}
+
+std::optional<KernelCase> kernelCaseOfGroup(uint64_t seed) {
+  KernelCase each;
+  each.group = randomGroup(seed);
+  if (each.group == nullptr || each.group->broken) return std::nullopt;
+  each.program = &each.group->program;
+  each.inputs = each.group->inputs;
+  each.expected = each.group->expected;
+  each.text = each.group->text;
+  finish(each, tiles(seed));
+  return each;
+}
+
+std::vector<loop::Kernel> kernelsOf(const KernelCases& cases) {
+  std::vector<loop::Kernel> kernels;
+  for (const KernelCase& each : cases) {
+    kernels.push_back(each.lowered.kernel);
+    kernels.back().descriptor.name += std::to_string(kernels.size());
+  }
+  return kernels;
+}
+
+void runCase(KernelCase& each, const KernelRunner& kernel) {
+  INFO(each.text);
+  for (const auto side : {GuardedBuffer::Side::End, GuardedBuffer::Side::Start}) {
+    const Outcome found = each.program->run(each.lowered, each.inputs, each.expected, kernel, side);
+    CHECK(found.error.has_value() == each.expected.error.has_value());
+    if (found.error && !each.expected.error) FAIL_CHECK(*found.error);
+    if (found.error) continue;
+    for (size_t k = 0; k < found.results.size(); ++k) {
+      const std::string differs = difference(each.expected.results[k], found.results[k]);
+      if (!differs.empty()) FAIL_CHECK(differs << "\n" << loop::print(each.lowered.kernel));
+    }
+  }
+}
+
+}  // namespace baton::ops::test
