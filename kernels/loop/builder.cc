@@ -351,6 +351,13 @@ void Builder::end() {
   close();
 }
 
+void Builder::nameLoop(std::string name) {
+  Node& loop = kernel_.nodes[open_.back().owner.value()];
+  BATON_CHECK(open_.size() > 1 && (loop.op == Op::For || loop.op == Op::Reduce) && loop.target == 0);
+  kernel_.loopNames.push_back(std::move(name));
+  loop.target = static_cast<uint32_t>(kernel_.loopNames.size());
+}
+
 void Builder::fail(uint32_t message, std::initializer_list<Value> values) {
   BATON_CHECK(message < kernel_.descriptor.messages.size());
   const std::vector<NodeId> ids = idsOf(std::span(values.begin(), values.size()));

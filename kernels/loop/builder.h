@@ -152,6 +152,8 @@ class Builder {
   std::vector<Value> beginReduce(ReduceOp op, std::span<const Value> extents);
   Value endReduce(Value reduced);
   void end();
+  /// Names the innermost open loop or reduction; `name` is an identifier that no other has.
+  void nameLoop(std::string name);
 
   // Placement. The cursor stands in the innermost open block, but may be moved outwards: a
   // statement joins its block when it is ended, so that what is made in an enclosing block

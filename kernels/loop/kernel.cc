@@ -33,6 +33,10 @@ LoopParts loopParts(const Kernel& kernel, const Node& forOrReduce) {
   return {all.first(rank), all.subspan(rank, rank)};
 }
 
+std::string_view loopName(const Kernel& kernel, const Node& forOrReduce) {
+  return forOrReduce.target == 0 ? std::string_view() : kernel.loopNames[forOrReduce.target - 1];
+}
+
 NodeId reducedValue(const Kernel& kernel, const Node& reduce) { return kernel.operandsOf(reduce).back(); }
 
 }  // namespace baton::loop

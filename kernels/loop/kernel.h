@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dim.h"
@@ -39,7 +41,7 @@ struct Node {
   DType type = DType::I64;               ///< of the value; of the stored value for Store, SetLocal, SetScalar
   LoopKind loopKind = LoopKind::Serial;  ///< For
   ReduceOp reduceOp = ReduceOp::Sum;     ///< Reduce
-  uint32_t target = 0;                   ///< symbol, scalar, buffer, local or message; see Op
+  uint32_t target = 0;                   ///< symbol, scalar, buffer, local, message or name; see Op
   uint32_t firstOperand = 0;             ///< into Kernel::operands
   uint32_t operandCount = 0;
   uint64_t bits = 0;    ///< Const: the value. Parallel For: least iterations per piece
@@ -74,6 +76,8 @@ struct Kernel {
   std::vector<Node> nodes;
   std::vector<NodeId> operands;  ///< the operand lists of all nodes
   std::vector<Block> blocks;     ///< the first is the body
+  /// Of loops and reductions, for schedules: identifiers, each of one loop.
+  std::vector<std::string> loopNames;
 
   const Node& node(NodeId id) const { return nodes[id.value()]; }
   const Block& block(BlockId id) const { return blocks[id.value()]; }
@@ -100,6 +104,8 @@ struct LoopParts {
   std::span<const NodeId> vars;
 };
 LoopParts loopParts(const Kernel& kernel, const Node& forOrReduce);
+/// Empty where it has none.
+std::string_view loopName(const Kernel& kernel, const Node& forOrReduce);
 /// The value that a Reduce reduces.
 NodeId reducedValue(const Kernel& kernel, const Node& reduce);
 

@@ -67,9 +67,9 @@ enum class Op : uint8_t {
   Local,      ///< declares local `target`, all zeroes (false), to the end of its block
   SetScalar,  ///< scalar output `target` becomes the operand
   Fail,       ///< the kernel fails with message `target`; operands (i64) are the message's values
-  For,        ///< operands: extent (i64), LoopVar; body `body`
+  For,        ///< operands: extent (i64), LoopVar; body `body`; `target`: 1 + a name of a loop, or 0
   If,         ///< operand: bool; blocks `body` and `otherwise`
-  Reduce,     ///< operands: r extents, r LoopVars, the reduced value (defined in `body`)
+  Reduce,     ///< operands: r extents, r LoopVars, the reduced value (defined in `body`); `target` as For
 };
 inline constexpr int kOpCount = static_cast<int>(Op::Reduce) + 1;
 

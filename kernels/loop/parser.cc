@@ -301,6 +301,15 @@ class KernelParser {
     return statements(otherwise, depth + 1, nullptr);
   }
 
+  /// `as i`: the `target` of the loop.
+  Result<uint32_t> loopName() {
+    BATON_TRY_ASSIGN(const bool isNamed, tokens_.acceptName("as"));
+    if (!isNamed) return 0;
+    BATON_TRY_ASSIGN(const std::string_view name, tokens_.expectKind(TokenKind::Name, "a name of the loop"));
+    kernel_.loopNames.emplace_back(name);
+    return static_cast<uint32_t>(kernel_.loopNames.size());
+  }
+
   Result<void> loop(BlockId block, int depth, LoopKind kind) {
     BATON_TRY(tokens_.advance());
     BATON_TRY_ASSIGN(const std::string_view number, tokens_.expectKind(TokenKind::Value, "a loop variable"));
@@ -312,10 +321,12 @@ class KernelParser {
       if (kind != LoopKind::Parallel) return tokens_.error("expected a grain only on a parallel loop");
       BATON_TRY_ASSIGN(grain, tokens_.expectNumber(INT64_MAX, "a grain"));
     }
+    BATON_TRY_ASSIGN(const uint32_t name, loopName());
     BATON_TRY(tokens_.expectPunct("{"));
     const NodeId var = make({.op = Op::LoopVar, .type = DType::I64}, {});
     const BlockId body = newBlock();
-    append(block, {.op = Op::For, .loopKind = kind, .bits = grain, .body = body}, {extent, var});
+    append(block, {.op = Op::For, .loopKind = kind, .target = name, .bits = grain, .body = body},
+           {extent, var});
     BATON_TRY(define(number, var));
     return statements(body, depth + 1, nullptr);
   }
@@ -344,9 +355,10 @@ class KernelParser {
     }
     // Only now: an extent may not use a variable of its own reduction.
     for (size_t i = 0; i < vars.size(); ++i) BATON_TRY(define(names[i], vars[i]));
+    BATON_TRY_ASSIGN(const uint32_t name, loopName());
     BATON_TRY(tokens_.expectPunct("{"));
     const BlockId body = newBlock();
-    const NodeId id = append(block, {.op = Op::Reduce, .reduceOp = *op, .body = body}, {});
+    const NodeId id = append(block, {.op = Op::Reduce, .reduceOp = *op, .target = name, .body = body}, {});
     NodeId yielded;
     BATON_TRY(statements(body, depth + 1, &yielded));
     Node& reduce = kernel_.nodes[id.value()];

@@ -144,6 +144,11 @@ class Printer {
     return fmt::format("%{}", numbers_[id.value()]);
   }
 
+  std::string named(const Node& loop) const {
+    const std::string_view name = loopName(kernel_, loop);
+    return name.empty() ? std::string() : fmt::format(" as {}", name);
+  }
+
   void block(BlockId id, int depth) {
     for (const NodeId node : kernel_.block(id).nodes) statement(node, depth);
   }
@@ -184,7 +189,7 @@ class Printer {
         out_ += fmt::format("{} {} < {}", loopKindName(node.loopKind), define(parts.vars[0]), extent);
         if (node.loopKind == LoopKind::Parallel && node.bits != 1)
           out_ += fmt::format(" grain {}", node.bits);
-        out_ += " {\n";
+        out_ += named(node) + " {\n";
         block(node.body, depth + 1);
         out_ += indent + "}";
         break;
@@ -204,7 +209,7 @@ class Printer {
         out_ += fmt::format("{} = reduce {} (", define(id), reduceOpName(node.reduceOp));
         for (size_t i = 0; i < parts.vars.size(); ++i)
           out_ += fmt::format("{}{} < {}", i > 0 ? ", " : "", define(parts.vars[i]), value(parts.extents[i]));
-        out_ += ") {\n";
+        out_ += ")" + named(node) + " {\n";
         block(node.body, depth + 1);
         out_ += fmt::format("{}  yield {}\n{}}}", indent, value(reducedValue(kernel_, node)), indent);
         break;

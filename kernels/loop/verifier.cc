@@ -74,6 +74,11 @@ class Verifier {
       if (!names.insert(symbol.name).second)
         return error(fmt::format("symbol {} is declared twice", symbol.name));
     }
+    names.clear();
+    for (const std::string& name : k_.loopNames) {
+      if (!isIdentifier(name)) return error(fmt::format("loop name '{}' is no identifier", name));
+      if (!names.insert(name).second) return error(fmt::format("two loops have the name {}", name));
+    }
     for (size_t i = 0; i < k_.scratch.size(); ++i) {
       if (k_.scratch[i].extents.size() > static_cast<size_t>(kMaxRank))
         return error(fmt::format("scratch buffer {} has rank {}: at most {} is allowed", i,
@@ -223,8 +228,19 @@ class Verifier {
     return success();
   }
 
+  /// That of a loop, which is no other's.
+  Result<void> takeName(NodeId id) {
+    const uint32_t name = k_.node(id).target;
+    if (name == 0) return success();
+    if (name > k_.loopNames.size()) return error(id, fmt::format("name {} out of range", name));
+    if (!namesTaken_.insert(name).second)
+      return error(id, fmt::format("the name {} is another loop's", k_.loopNames[name - 1]));
+    return success();
+  }
+
   Result<void> loop(NodeId id, int depth) {
     const Node& node = k_.node(id);
+    BATON_TRY(takeName(id));
     BATON_TRY_ASSIGN(const auto ids, operands(id, 2));
     BATON_TRY(useAs(id, ids[0], DType::I64));
     BATON_TRY(loopVar(id, ids[1]));
@@ -246,6 +262,7 @@ class Verifier {
 
   Result<void> reduce(NodeId id, int depth) {
     const Node& node = k_.node(id);
+    BATON_TRY(takeName(id));
     if (node.operandCount % 2 == 0 || node.operandCount > 2 * kMaxRank + 1)
       return error(
           id, fmt::format("{} operands: expected extents, loop variables and a value", node.operandCount));
@@ -351,6 +368,7 @@ class Verifier {
   std::vector<State> state_;
   std::vector<bool> blockSeen_;
   std::vector<LocalState> locals_;
+  std::set<uint32_t> namesTaken_;
   int parallelDepth_ = 0;
   int vectorDepth_ = 0;
   int reduceDepth_ = 0;

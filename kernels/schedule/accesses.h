@@ -1,0 +1,24 @@
+// What a part of a kernel reads and writes, and whether the iterations of a loop get in each other's way.
+// Private to kernels/schedule.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "kernels/schedule/affine.h"
+
+namespace baton::schedule {
+
+struct Access {
+  NodeId node;
+  bool isStore;
+  std::vector<Affine> indices;
+};
+
+/// Loads and stores in a block and those inside of it, by buffer.
+std::map<uint32_t, std::vector<Access>> accessesIn(const Editor& editor, BlockId block);
+
+/// An error that says why the iterations of a loop may not run in any order, or at once.
+Result<void> checkIndependent(const Editor& editor, NodeId loop);
+
+}  // namespace baton::schedule

@@ -1,0 +1,242 @@
+// Primitives that change loops alone.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "kernels/schedule/accesses.h"
+#include "kernels/schedule/primitives.h"
+
+namespace baton::schedule {
+
+using loop::LoopKind;
+
+namespace {
+
+Result<NodeId> serialLoop(const Editor& editor, const std::string& name) {
+  BATON_TRY_ASSIGN(const NodeId loop, editor.loopNamed(name));
+  const LoopKind kind = editor.node(loop).loopKind;
+  if (kind == LoopKind::Serial) return loop;
+  return refused(fmt::format("loop {} is {} already", name, loop::loopKindName(kind)));
+}
+
+Result<void> splitLoop(Editor& editor, NodeId loop, int64_t factor, std::string_view outerName,
+                       std::string_view innerName) {
+  if (factor < 1 || factor > INT32_MAX) return refused(fmt::format("a factor of {}", factor));
+  const NodeId extent = editor.extentOf(loop);
+  const NodeId old = editor.varOf(loop);
+  const BlockId body = editor.bodyOf(loop);
+  const NodeId size = editor.number(factor);
+  Nodes before;
+  const NodeId padded = editor.add(before, extent, editor.number(factor - 1));
+  const std::optional<int64_t> constant = editor.constantOf(extent);
+  const NodeId count = constant ? editor.number(*constant <= 0 ? 0 : (*constant - 1) / factor + 1)
+                                : editor.divide(before, Op::FloorDiv, padded, size);
+  if (constant) before.clear();
+  editor.insertBefore(loop, before);
+
+  const NodeId outerVar = editor.make({.op = Op::LoopVar, .type = DType::I64}, {});
+  const NodeId innerVar = editor.make({.op = Op::LoopVar, .type = DType::I64}, {});
+  Nodes outside;
+  const NodeId start = editor.mul(outside, outerVar, size);
+  NodeId length = size;
+  if (!constant || *constant % factor != 0)
+    length = editor.arithmetic(outside, Op::Min, editor.sub(outside, extent, start), size);
+  // Whoever used the variable of the loop uses the sum.
+  Node& sum = editor.node(old);
+  sum.op = Op::Add;
+  const NodeId parts[] = {start, innerVar};
+  editor.setOperands(old, parts);
+  editor.insertAtStart(body, {{old}});
+  const NodeId inner = editor.make({.op = Op::For, .body = body}, {length, innerVar});
+  outside.push_back(inner);
+  editor.node(loop).body = editor.newBlock(std::move(outside));
+  const NodeId operands[] = {count, outerVar};
+  editor.setOperands(loop, operands);
+  BATON_TRY(editor.nameLoop(loop, outerName));
+  BATON_TRY(editor.nameLoop(inner, innerName));
+  editor.reindex();
+  return success();
+}
+
+/// A loop that holds another one and nothing else.
+bool holdsOnly(const Editor& editor, NodeId outer, NodeId inner) {
+  const Nodes& nodes = editor.nodesOf(editor.bodyOf(outer));
+  return nodes.size() == 1 && nodes[0] == inner;
+}
+
+/// For an extent that is the same throughout a loop and not negative.
+Result<NodeId> fixedExtent(Editor& editor, NodeId loop, NodeId outermost, Nodes& before) {
+  const NodeId extent = editor.extentOf(loop);
+  if (editor.isMadeIn(extent, editor.bodyOf(outermost)))
+    return refused(fmt::format("the extent of loop {} depends on loop {}",
+                               loop::loopName(editor.kernel(), editor.node(loop)),
+                               loop::loopName(editor.kernel(), editor.node(outermost))));
+  const Range range = rangeOf(editor, extent);
+  if (range.low && *range.low >= 0) return extent;
+  return editor.arithmetic(before, Op::Max, extent, editor.number(0));
+}
+
+/// The loops of a nest, from the outermost, in which the given ones are all.
+Result<Nodes> nestOf(const Editor& editor, const Nodes& loops) {
+  Nodes nest = loops;
+  std::sort(nest.begin(), nest.end(),
+            [&](NodeId a, NodeId b) { return editor.position(a) < editor.position(b); });
+  for (size_t i = 0; i + 1 < nest.size(); ++i)
+    if (!holdsOnly(editor, nest[i], nest[i + 1]))
+      return refused(fmt::format("loop {} holds more than loop {}",
+                                 loop::loopName(editor.kernel(), editor.node(nest[i])),
+                                 loop::loopName(editor.kernel(), editor.node(nest[i + 1]))));
+  return nest;
+}
+
+Result<void> reorderLoops(Editor& editor, const Nodes& wanted) {
+  BATON_TRY_ASSIGN(const Nodes nest, nestOf(editor, wanted));
+  for (const NodeId id : editor.allIn(editor.bodyOf(nest[0])))
+    if (const Node& node = editor.node(id);
+        node.op == Op::Fail || (isIntegerDivision(node.op) && node.target != loop::kNoMessage))
+      return refused("an iteration may fail, and the first one that does is reported");
+  Nodes none;
+  std::optional<NodeId> dependent;
+  for (const NodeId loop : nest) {
+    if (editor.isMadeIn(editor.extentOf(loop), editor.bodyOf(nest[0])))
+      BATON_TRY(fixedExtent(editor, loop, nest[0], none));
+    Result<void> independent = checkIndependent(editor, loop);
+    if (!independent.has_value()) {
+      // Two iterations that touch one element then differ in one loop only, which keeps its direction.
+      if (dependent) return std::move(independent).assume_error();
+      dependent = loop;
+    }
+  }
+  // The loops stay where they are, and exchange what they are.
+  struct Header {
+    NodeId extent;
+    NodeId var;
+    Node node;
+  };
+  std::vector<Header> headers;
+  for (const NodeId loop : wanted)
+    headers.push_back({editor.extentOf(loop), editor.varOf(loop), editor.node(loop)});
+  for (size_t i = 0; i < nest.size(); ++i) {
+    Node& own = editor.node(nest[i]);
+    own.loopKind = headers[i].node.loopKind;
+    own.bits = headers[i].node.bits;
+    own.target = headers[i].node.target;
+    const NodeId operands[] = {headers[i].extent, headers[i].var};
+    editor.setOperands(nest[i], operands);
+  }
+  editor.reindex();
+  return success();
+}
+
+}  // namespace
+
+Result<void> split(Editor& editor, const Primitive& primitive) {
+  BATON_TRY_ASSIGN(const NodeId loop, serialLoop(editor, primitive.targets[0]));
+  return splitLoop(editor, loop, primitive.numbers[0], primitive.results[0], primitive.results[1]);
+}
+
+Result<void> fuse(Editor& editor, const Primitive& primitive) {
+  BATON_TRY_ASSIGN(const NodeId outer, serialLoop(editor, primitive.targets[0]));
+  BATON_TRY_ASSIGN(const NodeId inner, serialLoop(editor, primitive.targets[1]));
+  if (!holdsOnly(editor, outer, inner))
+    return refused(
+        fmt::format("loop {} holds more than loop {}", primitive.targets[0], primitive.targets[1]));
+  Nodes before;
+  BATON_TRY_ASSIGN(const NodeId innerExtent, fixedExtent(editor, inner, outer, before));
+  BATON_TRY_ASSIGN(const NodeId outerExtent, fixedExtent(editor, outer, outer, before));
+  const NodeId total = editor.mul(before, outerExtent, innerExtent);
+  editor.insertBefore(outer, before);
+  const NodeId var = editor.make({.op = Op::LoopVar, .type = DType::I64}, {});
+  const NodeId oldOuter = editor.varOf(outer);
+  const NodeId oldInner = editor.varOf(inner);
+  Nodes start;
+  // Whoever used the variables uses what they come to.
+  const auto become = [&](NodeId old, Op op) {
+    const NodeId value = editor.divide(start, op, var, innerExtent);
+    const bool isDivision = !start.empty() && start.back() == value;
+    const Node made = isDivision ? editor.node(value) : Node{.op = Op::Add};
+    const NodeId parts[] = {isDivision ? var : value, isDivision ? innerExtent : editor.number(0)};
+    if (isDivision) start.pop_back();
+    editor.node(old).op = made.op;
+    editor.node(old).target = made.target;
+    editor.setOperands(old, parts);
+    start.push_back(old);
+  };
+  become(oldOuter, Op::FloorDiv);
+  become(oldInner, Op::FloorMod);
+  const BlockId body = editor.bodyOf(inner);
+  editor.insertAtStart(body, start);
+  editor.node(outer).body = body;
+  const NodeId operands[] = {total, var};
+  editor.setOperands(outer, operands);
+  BATON_TRY(editor.nameLoop(outer, primitive.results[0]));
+  editor.reindex();
+  return success();
+}
+
+Result<void> reorder(Editor& editor, const Primitive& primitive) {
+  Nodes wanted;
+  for (const std::string& name : primitive.targets) {
+    BATON_TRY_ASSIGN(const NodeId loop, editor.loopNamed(name));
+    if (std::find(wanted.begin(), wanted.end(), loop) != wanted.end())
+      return refused(fmt::format("loop {} is named twice", name));
+    wanted.push_back(loop);
+  }
+  return reorderLoops(editor, wanted);
+}
+
+Result<void> tile(Editor& editor, const Primitive& primitive) {
+  BATON_TRY_ASSIGN(const NodeId a, serialLoop(editor, primitive.targets[0]));
+  BATON_TRY_ASSIGN(const NodeId b, serialLoop(editor, primitive.targets[1]));
+  if (!holdsOnly(editor, a, b))
+    return refused(
+        fmt::format("loop {} holds more than loop {}", primitive.targets[0], primitive.targets[1]));
+  Nodes none;
+  BATON_TRY(fixedExtent(editor, b, a, none));
+  const std::vector<std::string>& names = primitive.results;
+  // With the parts of `a` around all of `b`, only what counts the outer part of `b` has to move out.
+  BATON_TRY(splitLoop(editor, b, primitive.numbers[1], names[1], names[3]));
+  BATON_TRY(splitLoop(editor, a, primitive.numbers[0], names[0], names[2]));
+  BATON_TRY_ASSIGN(const NodeId innerOfA, editor.loopNamed(names[2]));
+  BATON_TRY_ASSIGN(const NodeId outerOfB, editor.loopNamed(names[1]));
+  // Out of the way: the sum that stands for the variable of `a`, and the number of tiles along `b`.
+  const BlockId between = editor.bodyOf(innerOfA);
+  Nodes moved = editor.nodesOf(between);
+  moved.pop_back();
+  const NodeId sumOfA = moved[0];
+  editor.nodesOf(between) = {outerOfB};
+  editor.reindex();
+  editor.insertBefore(innerOfA, std::span(moved).subspan(1));
+  BATON_TRY_ASSIGN(const NodeId innerOfB, editor.loopNamed(names[3]));
+  editor.insertAtStart(editor.bodyOf(innerOfB), {{sumOfA}});
+  // The start and length of a tile along `b` are made in the outer part of `b`, as the inner part of `a` is
+  // to be.
+  editor.reindex();
+  return reorderLoops(editor, {outerOfB, innerOfA});
+}
+
+Result<void> vectorize(Editor& editor, const Primitive& primitive) {
+  BATON_TRY_ASSIGN(const NodeId loop, serialLoop(editor, primitive.targets[0]));
+  BATON_TRY(checkIndependent(editor, loop));
+  editor.node(loop).loopKind = LoopKind::Vectorized;
+  return success();
+}
+
+Result<void> unroll(Editor& editor, const Primitive& primitive) {
+  BATON_TRY_ASSIGN(const NodeId loop, serialLoop(editor, primitive.targets[0]));
+  if (!editor.constantOf(editor.extentOf(loop)))
+    return refused(fmt::format("the extent of loop {} is not constant", primitive.targets[0]));
+  editor.node(loop).loopKind = LoopKind::Unrolled;
+  return success();
+}
+
+Result<void> parallel(Editor& editor, const Primitive& primitive) {
+  BATON_TRY_ASSIGN(const NodeId loop, serialLoop(editor, primitive.targets[0]));
+  BATON_TRY(checkIndependent(editor, loop));
+  if (primitive.numbers[0] < 1) return refused("a grain of 0");
+  editor.node(loop).loopKind = LoopKind::Parallel;
+  editor.node(loop).bits = static_cast<uint64_t>(primitive.numbers[0]);
+  return success();
+}
+
+}  // namespace baton::schedule

@@ -1,0 +1,30 @@
+// The primitives, each of which changes a kernel or says why it may not. Private to kernels/schedule.
+#pragma once
+
+#include "kernels/schedule/editor.h"
+#include "kernels/schedule/schedule.h"
+
+namespace baton::schedule {
+
+/// ErrorCode::InvalidArgument, in terms of the names that were given.
+Error refused(std::string message);
+
+// loops.cc
+Result<void> split(Editor& editor, const Primitive& primitive);
+Result<void> fuse(Editor& editor, const Primitive& primitive);
+Result<void> reorder(Editor& editor, const Primitive& primitive);
+Result<void> tile(Editor& editor, const Primitive& primitive);
+Result<void> vectorize(Editor& editor, const Primitive& primitive);
+Result<void> unroll(Editor& editor, const Primitive& primitive);
+Result<void> parallel(Editor& editor, const Primitive& primitive);
+// stages.cc
+Result<void> computeInline(Editor& editor, const Primitive& primitive);
+Result<void> computeAt(Editor& editor, const Primitive& primitive);
+// caches.cc
+Result<void> cacheRead(Editor& editor, const Primitive& primitive);
+Result<void> cacheWrite(Editor& editor, const Primitive& primitive);
+Result<void> pack(Editor& editor, const Primitive& primitive);
+// reductions.cc
+Result<void> rfactor(Editor& editor, const Primitive& primitive);
+
+}  // namespace baton::schedule
