@@ -3,6 +3,7 @@
 #include "kernels/schedule/schedule.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <map>
 #include <random>
 
@@ -443,6 +444,37 @@ TEST_CASE("schedule: rfactor") {
   CHECK(applied(reduction("sum", "f32"), "rfactor r by 4 into p") ==
         "rfactor r by 4 into p: a sum of f32 has an order that parts would change");
   CHECK_THAT(applied(reduction("sum", "i32"), "rfactor r by 4 into p"), Catch::StartsWith("  %0"));
+}
+
+TEST_CASE("schedule: the page on loop IR shows kernels, and what a schedule makes of one") {
+  std::ifstream file(BATON_LOOP_PAGE);
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::string> blocks;  // kernel, schedule, kernel
+  for (size_t at = page.find("```"); at != std::string::npos; at = page.find("```", at)) {
+    const size_t first = page.find('\n', at) + 1;
+    const size_t end = page.find("```", first);
+    REQUIRE(end != std::string::npos);
+    CHECK(page.substr(at, first - at) == (blocks.size() == 1 ? "```schedule\n" : "```loop\n"));
+    blocks.push_back(page.substr(first, end - first));
+    at = end + 3;
+  }
+  REQUIRE(blocks.size() == 3);
+  CHECK(loop::print(kernelOf(blocks[0])) == blocks[0]);
+  CHECK(loop::print(schedule::apply(kernelOf(blocks[0]), parse(blocks[1]).value()).value()) == blocks[2]);
+  // Every primitive and every statement has its row.
+  for (int kind = 0; kind < kKindCount; ++kind) {
+    std::string name = print(Schedule{{static_cast<Kind>(kind), {"x"}, {}, {}}});
+    name = name.substr(0, name.find(' '));
+    INFO(name);
+    CHECK(page.find("`" + name + " ") != std::string::npos);
+  }
+  for (const char* keyword : {"symbol", "input",   "output",   "scalar_input", "scalar_output", "message",
+                              "where",  "scratch", "load",     "store",        "local",         "get",
+                              "set",    "for",     "parallel", "vectorized",   "unrolled",      "reduce",
+                              "yield",  "if",      "else",     "set_scalar",   "fail",          "or_fail"}) {
+    INFO(keyword);
+    CHECK(page.find(std::string(keyword) + " ") != std::string::npos);
+  }
 }
 
 // ---- random schedules
