@@ -81,7 +81,7 @@ typedef struct baton_compile_options {
   uint32_t flags; /**< BATON_COMPILE_PORTABLE and the like */
   baton_compile_emit emit;
   const char* module_name;       /**< NULL: the name of the source */
-  const char* const* cpu_levels; /**< "native", "x86-64-v3", "x86-64-v4"; none: native */
+  const char* const* cpu_levels; /**< "native", "x86-64-v3", "x86-64-v4", "armv8-a"; none: native */
   size_t cpu_level_count;
   const baton_compile_params* params;
   size_t param_count;

@@ -27,6 +27,8 @@ struct Feature {
 };
 
 constexpr uint32_t kExtended = 0x80000001;
+/// No leaf: all of that machine have it, and no x86-64 has.
+constexpr uint32_t kOtherMachine = UINT32_MAX;
 
 // Append only: the order is that of the bits in a CpuFeatureSet.
 constexpr Feature kFeatures[] = {
@@ -54,6 +56,7 @@ constexpr Feature kFeatures[] = {
     {"avx512vbmi", 7, 0, Register::Ecx, 1, State::Zmm, 0},
     {"avx512bf16", 7, 1, Register::Eax, 5, State::Zmm, 0},
     {"avxvnni", 7, 1, Register::Eax, 4, State::Ymm, 0},
+    {"aarch64", kOtherMachine, 0, Register::Eax, 0, State::None, 0},
 };
 constexpr size_t kFeatureCount = std::size(kFeatures);
 static_assert(kFeatureCount <= 64);
@@ -100,11 +103,14 @@ CpuFeatureSet hostCpuFeatures() {
   const uint64_t state = knowsState ? enabledState() : 0;
   for (size_t i = 0; i < kFeatureCount; ++i) {
     const Feature& feature = kFeatures[i];
+    if (feature.leaf == kOtherMachine) continue;
     if (!__get_cpuid_count(feature.leaf, feature.subleaf, &r[0], &r[1], &r[2], &r[3])) continue;
     const uint64_t needed = feature.state == State::None ? 0 : feature.state == State::Ymm ? 0x6 : 0xE6;
     if ((r[static_cast<int>(feature.reg)] >> feature.bit & 1) != 0 && (state & needed) == needed)
       found |= CpuFeatureSet{1} << i;
   }
+#elif defined(__aarch64__)
+  found = *cpuFeatureByName("aarch64");
 #endif
   return found;
 }

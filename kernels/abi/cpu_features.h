@@ -1,4 +1,4 @@
-// CPU features of x86-64 by name (as LLVM and /proc/cpuinfo spell them, more or less): what
+// CPU features by name (those of x86-64 as LLVM and /proc/cpuinfo spell them, more or less): what
 // this machine has, what a level needs, and what is missing.
 #pragma once
 

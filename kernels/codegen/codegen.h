@@ -13,7 +13,7 @@
 namespace baton::codegen {
 
 struct CodegenOptions {
-  /// "x86-64-v3", "x86-64-v4", or "native": what this machine has.
+  /// "x86-64-v3", "x86-64-v4", "armv8-a", or "native": what this machine has.
   std::string cpu = "native";
   int optimisationLevel = 3;  ///< 0 to 3, as LLVM's
 };
@@ -24,7 +24,7 @@ struct NativeImage {
   std::vector<std::byte> bytes;
   /// Offset of the entry of each kernel, in the order given.
   std::vector<uint64_t> entries;
-  /// "x86-64-v3", "x86-64-v4", or "native".
+  /// As in the options.
   std::string level;
   /// Names as in kernels/abi/cpu_features.h; all are needed.
   std::vector<std::string> requiredFeatures;

@@ -15,6 +15,7 @@ namespace baton::codegen {
 
 struct CpuTarget {
   std::string level;                  ///< as in the options
+  std::string triple;                 ///< LLVM's
   std::vector<std::string> required;  ///< names of kernels/abi/cpu_features.h
   std::string llvmCpu;                ///< gives the instructions
   std::string llvmTune;               ///< gives the costs
@@ -22,8 +23,8 @@ struct CpuTarget {
   unsigned floatLanes = 8;            ///< of a vector register
 };
 
-/// "x86-64-v3", "x86-64-v4" or "native". Every level has fused multiply-add and f16 conversions;
-/// a machine without them cannot be `native`.
+/// "x86-64-v3", "x86-64-v4", "armv8-a" or "native". Every level has fused multiply-add and f16 conversions;
+/// a machine without them cannot be `native`, nor one that is no x86-64.
 Result<CpuTarget> cpuTarget(const std::string& name);
 
 Result<std::unique_ptr<llvm::TargetMachine>> makeTargetMachine(const CpuTarget& target,

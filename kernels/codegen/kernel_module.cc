@@ -111,7 +111,51 @@ class ModuleBuilder {
     b.CreateRet(function->getArg(0));
   }
 
+  /// memcpy, memmove and memset byte by byte: what LLVM does not write in place is rare.
+  void plainMemoryRoutine(const char* name, bool isSet, bool mayOverlap) {
+    llvm::Type* const ptr = llvm::PointerType::getUnqual(context_);
+    llvm::Type* const byte = llvm::Type::getInt8Ty(context_);
+    llvm::Type* const i64 = llvm::Type::getInt64Ty(context_);
+    llvm::Type* const second = isSet ? llvm::Type::getInt32Ty(context_) : ptr;
+    llvm::Function* const function =
+        newFunction(llvm::FunctionType::get(ptr, {ptr, second, i64}, false), name, true);
+    function->addFnAttr(llvm::Attribute::NoInline);
+    function->addFnAttr(llvm::Attribute::OptimizeNone);
+    llvm::Value* const to = function->getArg(0);
+    llvm::Value* const from = function->getArg(1);
+    llvm::Value* const count = function->getArg(2);
+    llvm::IRBuilder<> b(llvm::BasicBlock::Create(context_, "entry", function));
+    llvm::Value* const zero = b.getInt64(0);
+    // Backwards when the source lies below.
+    llvm::Value* const isBackwards = mayOverlap ? b.CreateICmpULT(from, to) : b.getFalse();
+    llvm::BasicBlock* const entry = b.GetInsertBlock();
+    auto* const head = llvm::BasicBlock::Create(context_, "head", function);
+    auto* const body = llvm::BasicBlock::Create(context_, "body", function);
+    auto* const rest = llvm::BasicBlock::Create(context_, "rest", function);
+    b.CreateBr(head);
+    b.SetInsertPoint(head);
+    llvm::PHINode* const done = b.CreatePHI(i64, 2);
+    done->addIncoming(zero, entry);
+    b.CreateCondBr(b.CreateICmpULT(done, count), body, rest);
+    b.SetInsertPoint(body);
+    llvm::Value* const last = b.CreateSub(b.CreateSub(count, b.getInt64(1)), done);
+    llvm::Value* const at = b.CreateSelect(isBackwards, last, done);
+    llvm::Value* const value =
+        isSet ? b.CreateTrunc(from, byte) : b.CreateLoad(byte, b.CreateGEP(byte, from, at));
+    b.CreateStore(value, b.CreateGEP(byte, to, at));
+    done->addIncoming(b.CreateAdd(done, b.getInt64(1)), body);
+    b.CreateBr(head);
+    b.SetInsertPoint(rest);
+    b.CreateRet(to);
+  }
+
   void memoryRoutines() {
+    if (!module_->getTargetTriple().starts_with("x86_64")) {
+      plainMemoryRoutine("memset", true, false);
+      plainMemoryRoutine("memcpy", false, false);
+      plainMemoryRoutine("memmove", false, true);
+      return;
+    }
     llvm::Type* const ptr = llvm::PointerType::getUnqual(context_);
     llvm::Type* const i32 = llvm::Type::getInt32Ty(context_);
     const char* const three = "={rdi},={rsi},={rcx},0,1,2,~{memory},~{dirflag},~{fpsr},~{flags}";

@@ -69,6 +69,31 @@ SECTIONS {
 }
 )";
 
+/// Whether a relocation only needs the distance from the program counter, or from its page: images are mapped
+/// at page boundaries.
+bool isRelative(const ElfFile& object, uint64_t type) {
+  if (object.getArch() == llvm::Triple::x86_64)
+    return type == elf::R_X86_64_PC32 || type == elf::R_X86_64_PLT32 || type == elf::R_X86_64_PC64;
+  switch (type) {
+    case elf::R_AARCH64_PREL32:
+    case elf::R_AARCH64_PREL64:
+    case elf::R_AARCH64_CALL26:
+    case elf::R_AARCH64_JUMP26:
+    case elf::R_AARCH64_CONDBR19:
+    case elf::R_AARCH64_TSTBR14:
+    case elf::R_AARCH64_ADR_PREL_LO21:
+    case elf::R_AARCH64_ADR_PREL_PG_HI21:
+    // The place within a page, beside one of the above.
+    case elf::R_AARCH64_ADD_ABS_LO12_NC:
+    case elf::R_AARCH64_LDST8_ABS_LO12_NC:
+    case elf::R_AARCH64_LDST16_ABS_LO12_NC:
+    case elf::R_AARCH64_LDST32_ABS_LO12_NC:
+    case elf::R_AARCH64_LDST64_ABS_LO12_NC:
+    case elf::R_AARCH64_LDST128_ABS_LO12_NC: return true;
+    default: return false;
+  }
+}
+
 /// What the object may refer to, checked where the names are still known.
 Result<void> checkObject(const ElfFile& object) {
   for (const llvm::object::SectionRef section : object.sections()) {
@@ -85,8 +110,7 @@ Result<void> checkObject(const ElfFile& object) {
       if (*target == object.section_end()) continue;
       if ((llvm::object::ELFSectionRef(**target).getFlags() & elf::SHF_ALLOC) == 0) continue;
       if (llvm::cantFail((*target)->getName()) == ".eh_frame") continue;
-      const uint64_t type = relocation.getType();
-      if (type == elf::R_X86_64_PC32 || type == elf::R_X86_64_PLT32 || type == elf::R_X86_64_PC64) continue;
+      if (isRelative(object, relocation.getType())) continue;
       llvm::SmallString<32> typeName;
       relocation.getTypeName(typeName);
       return internal(fmt::format("relocation {} in {} is not relative to the program counter",

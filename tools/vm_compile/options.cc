@@ -38,7 +38,7 @@ void addOptions(Command& command, CompileCommandOptions& options) {
       ->capture_default_str();
   command
       .addRepeatable("--cpu", options.cpuLevels,
-                     "native, x86-64-v3 or x86-64-v4; one image each (default: native)")
+                     "native, x86-64-v3, x86-64-v4 or armv8-a; one image each (default: native)")
       ->group("Kernels");
   app.add_flag("--portable", options.isPortable, "keep the kernels as loop IR, too")->group("Kernels");
   app.add_flag("--no-native-code", options.hasNoNativeCode, "kernels as loop IR only")->group("Kernels");

@@ -55,9 +55,17 @@ TEST_CASE("codegen: every level can be generated; unknown ones are named") {
   REQUIRE(v4.has_value());
   CHECK(v4.value().level == "x86-64-v4");
   CHECK(v4.value().requiredFeatures.size() == namesOf(*cpuLevelFeatures("x86-64-v4")).size());
+  Result<codegen::NativeImage> arm = codegen::compileKernels({&kernel, 1}, {.cpu = "armv8-a"});
+  REQUIRE(arm.has_value());
+  CHECK(arm.value().requiredFeatures == std::vector<std::string>{"aarch64"});
+  const Result<void> runs = checkCpuFeatures("armv8-a", arm.value().requiredFeatures, hostCpuFeatures());
+#ifdef __x86_64__
+  REQUIRE(!runs.has_value());
+  CHECK_THAT(runs.error().message(), Catch::Contains("this processor lacks aarch64"));
+#endif
   Result<codegen::NativeImage> bad = codegen::compileKernels({&kernel, 1}, {.cpu = "z80"});
   REQUIRE(!bad.has_value());
-  CHECK(bad.error().message() == "unknown CPU level 'z80': expected native, x86-64-v3 or x86-64-v4");
+  CHECK(bad.error().message() == "unknown CPU level 'z80': expected native, x86-64-v3, x86-64-v4 or armv8-a");
   CHECK(codegen::compileKernels({}, {.cpu = "x86-64-v3"}).has_value());
 }
 

@@ -71,6 +71,27 @@ TEST_CASE("every operator: native code spends no time on tensors without element
   runCases(cases);
 }
 
+TEST_CASE("every operator of static and of unknown extents has code for every CPU level") {
+  for (const char* level : {"x86-64-v3", "x86-64-v4", "armv8-a"}) {
+    const bool isNarrow = codegen::hasNarrowVectors(level).value();
+    KernelCases cases;
+    for (const OpDef* op : loweredOperators())
+      for (const bool isSymbolic : {false, true}) {
+        std::optional<KernelCase> each;
+        for (uint64_t round = 0; round < 20 && !each; ++round)
+          each = kernelCase(*op, makeCase(*op, round), isSymbolic,
+                            isNarrow ? kNarrowVectors : LoweringOptions{});
+        INFO(op->name);
+        REQUIRE(each);
+        cases.push_back(*std::move(each));
+      }
+    codegen::CodegenOptions options{.cpu = level, .optimisationLevel = kIsCoarse ? 0 : 1};
+    const auto image = codegen::compileKernels(kernelsOf(cases), options);
+    if (!image) FAIL(level << ": " << image.assume_error().message());
+    CHECK(image.assume_value().entries.size() == cases.size());
+  }
+}
+
 TEST_CASE("random groups: native code and one by one agree") {
   const Rounds some = rounds(80);
   KernelCases cases;
