@@ -1,4 +1,4 @@
-// nn.bias_add: a vector added along an axis.
+// nn.bias_add: a vector added along an axis; nn.prelu shares its relations.
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
@@ -30,8 +30,8 @@ Result<std::vector<TensorDims>> biasAddDims(const OpCall& call, DimsContext& con
   BATON_TRY_ASSIGN(
       extent, requireEqual(
                   context, extent, bias,
-                  fmt::format("nn.bias_add: dimension {} of the data ({{0}}) does not match the bias ({{1}})",
-                              axis)));
+                  fmt::format("{}: dimension {} of the data ({{0}}) does not match the {} ({{1}})",
+                              call.op->name, axis, inputName(call, 1))));
   return std::vector<TensorDims>{std::move(result)};
 }
 

@@ -29,8 +29,9 @@ bool isCheap(const ops::OpDef& op) {
                                  "bitwise_xor", "cast",          "clip",        "copy",        "equal",
                                  "greater",     "greater_equal", "less",        "less_equal",  "logical_and",
                                  "logical_not", "logical_or",    "logical_xor", "maximum",     "minimum",
-                                 "multiply",    "negative",      "nn.bias_add", "nn.relu",     "not_equal",
-                                 "ones_like",   "subtract",      "where",       "zeros_like"};
+                                 "multiply",    "negative",      "nn.bias_add", "nn.leaky_relu",
+                                 "nn.prelu",    "nn.relu",       "not_equal",   "ones_like",   "subtract",
+                                 "where",       "zeros_like"};
   if (op.fusion == FusionKind::Injective) return true;
   return std::find(kCheap.begin(), kCheap.end(), op.name) != kCheap.end();
 }
