@@ -50,9 +50,8 @@ Result<std::optional<StructureResult>> reshapeLikeStructure(const OpCall& call, 
   BATON_TRY_ASSIGN(const AxisRange copied, copiedAxes(call, *otherRank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
-  return oneResult(*dtype,
-                   *rank + static_cast<int>(copied.end - copied.begin) -
-                       static_cast<int>(replaced.end - replaced.begin));
+  return oneResult(*dtype, *rank + static_cast<int>(copied.end - copied.begin) -
+                               static_cast<int>(replaced.end - replaced.begin));
 }
 
 Result<std::vector<TensorDims>> reshapeLikeDims(const OpCall& call, DimsContext& context) {
@@ -122,9 +121,8 @@ Result<std::optional<StructureResult>> sliceLikeStructure(const OpCall& call, St
 Result<std::vector<TensorDims>> sliceLikeDims(const OpCall& call, DimsContext& context) {
   TensorDims result{copyDims(context, 0)};
   const std::vector<DimExpr> other = copyDims(context, 1);
-  BATON_TRY_ASSIGN(
-      const std::vector<bool> isSliced,
-      slicedAxes(call, static_cast<int>(result.extents.size()), static_cast<int>(other.size())));
+  BATON_TRY_ASSIGN(const std::vector<bool> isSliced,
+                   slicedAxes(call, static_cast<int>(result.extents.size()), static_cast<int>(other.size())));
   for (size_t axis = 0; axis < isSliced.size(); ++axis) {
     if (!isSliced[axis]) continue;
     BATON_TRY(context.require(
@@ -169,7 +167,8 @@ Result<std::vector<TensorDims>> ndarraySizeDims(const OpCall& call, DimsContext&
   return std::vector<TensorDims>{{}};
 }
 
-std::optional<std::vector<DimExpr>> ndarraySizeValues(const OpCall&, DimsContext& context, const TensorDims&) {
+std::optional<std::vector<DimExpr>> ndarraySizeValues(const OpCall&, DimsContext& context,
+                                                      const TensorDims&) {
   DimExpr count = product(copyDims(context, 0));
   if (count.isTooLarge()) return std::nullopt;
   return std::vector<DimExpr>{std::move(count)};
@@ -187,8 +186,8 @@ Result<void> ndarraySizeLegal(ExpandContext& context) {
   return success();
 }
 Result<void> ndarraySizeReference(ReferenceCall& call) {
-  call.store(0, 0,
-             convertScalar(scalarBits(elementCount(call.inputs[0].shape)), DType::I64, call.results[0].dtype));
+  call.store(
+      0, 0, convertScalar(scalarBits(elementCount(call.inputs[0].shape)), DType::I64, call.results[0].dtype));
   return success();
 }
 

@@ -30,19 +30,18 @@ Result<loop::Value> lrnElement(ElementContext& context, std::span<const loop::Va
   Emitter& emitter = context.emitter();
   const DimExpr size = DimExpr::constant(attrs.size());
   const Value first = emitter.sub(index[along], emitter.number((attrs.size() - 1) / 2));
-  BATON_TRY_ASSIGN(
-      const Value total,
-      context.reduce(loop::ReduceOp::Sum, std::span(&size, 1), false, index,
-                     [&](std::span<const Value> vars) -> Result<Value> {
-                       const Value wanted = emitter.add(first, vars[0]);
-                       const Value last = emitter.dim(context.inputDims(0)[along] - one());
-                       std::vector<Value> at(index.begin(), index.end());
-                       at[along] = emitter.max(emitter.min(wanted, last), emitter.number(0));
-                       BATON_TRY_ASSIGN(const Value near, context.read(0, at));
-                       const Value x = widen(near);
-                       const Value zero = context.builder().constant(x.type(), 0.0);
-                       return loop::select(loop::equal(at[along], wanted), x * x, zero);
-                     }));
+  BATON_TRY_ASSIGN(const Value total,
+                   context.reduce(loop::ReduceOp::Sum, std::span(&size, 1), false, index,
+                                  [&](std::span<const Value> vars) -> Result<Value> {
+                                    const Value wanted = emitter.add(first, vars[0]);
+                                    const Value last = emitter.dim(context.inputDims(0)[along] - one());
+                                    std::vector<Value> at(index.begin(), index.end());
+                                    at[along] = emitter.max(emitter.min(wanted, last), emitter.number(0));
+                                    BATON_TRY_ASSIGN(const Value near, context.read(0, at));
+                                    const Value x = widen(near);
+                                    const Value zero = context.builder().constant(x.type(), 0.0);
+                                    return loop::select(loop::equal(at[along], wanted), x * x, zero);
+                                  }));
   BATON_TRY_ASSIGN(const Value data, context.read(0, index));
   const auto number = [&](double value) { return context.builder().constant(total.type(), value); };
   const Value scale =

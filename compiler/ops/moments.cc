@@ -30,9 +30,9 @@ Result<std::vector<TensorDims>> varianceDims(const OpCall& call, DimsContext& co
     BATON_TRY_ASSIGN(const std::vector<bool> isReduced, reducedAxes(call, static_cast<int>(data.size())));
     context.blame(1);
     for (size_t axis = 0; axis < data.size(); ++axis)
-      BATON_TRY(context.require(
-          mean[axis], Relation::Eq, isReduced[axis] ? one() : data[axis],
-          fmt::format("variance: dimension {} of the mean is {{0}}; expected {{1}}", axis)));
+      BATON_TRY(
+          context.require(mean[axis], Relation::Eq, isReduced[axis] ? one() : data[axis],
+                          fmt::format("variance: dimension {} of the mean is {{0}}; expected {{1}}", axis)));
   }
   return reductionDims(call, context);
 }

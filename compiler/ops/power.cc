@@ -31,8 +31,8 @@ Value integerPower(Value base, Value exponent) {
   const Value isOdd = loop::notEqual(exponent & one, zero);
   const Value minusOne = b.constant(type, -1.0);
   const Value ofMinusOne = loop::select(isOdd, minusOne, one);
-  const Value quotient = loop::select(loop::equal(base, one), one,
-                                      loop::select(loop::equal(base, minusOne), ofMinusOne, zero));
+  const Value quotient =
+      loop::select(loop::equal(base, one), one, loop::select(loop::equal(base, minusOne), ofMinusOne, zero));
   return loop::select(exponent < zero, quotient, result);
 }
 

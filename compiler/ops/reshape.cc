@@ -47,9 +47,8 @@ class ShapeWalk {
       const std::optional<int64_t> value = shape_[i].asConstant();
       const int64_t least = newShape(call_).attribute == nullptr ? -1 : isReversed(call_) ? -3 : -4;
       if (value && *value < least)
-        return opError(
-            call_,
-            fmt::format("element {} of the new shape is {}; expected {} or more", placeOf(i), *value, least));
+        return opError(call_, fmt::format("element {} of the new shape is {}; expected {} or more",
+                                          placeOf(i), *value, least));
       if (value == -4) {
         BATON_TRY(split(i));
         i += 2;
@@ -71,8 +70,9 @@ class ShapeWalk {
   /// The next extent of the data, for a value that needs one.
   Result<DimExpr> next(int64_t value) {
     if (at_ >= data_.size())
-      return opError(call_, fmt::format("{} in the new shape stands for extent {}{} of the data, which has {}",
-                                        value, at_, isReversed(call_) ? " from the end" : "", data_.size()));
+      return opError(
+          call_, fmt::format("{} in the new shape stands for extent {}{} of the data, which has {}", value,
+                             at_, isReversed(call_) ? " from the end" : "", data_.size()));
     return data_[at_++];
   }
 
@@ -119,7 +119,8 @@ class ShapeWalk {
   /// An extent as it stands. Elements of an input that come out as 0 or -1 mean what these
   /// mean in an attribute.
   Result<void> plain(const DimExpr& value) {
-    const std::string place = fmt::format("{}: element {} of the new shape", call_.op->name, placeOf(result_.size()));
+    const std::string place =
+        fmt::format("{}: element {} of the new shape", call_.op->name, placeOf(result_.size()));
     if (value.isConstant() || context_.decide(value, Relation::Gt, DimExpr()) == Truth::True) {
       push(value);
     } else if (newShape(call_).attribute != nullptr) {
@@ -184,9 +185,8 @@ class ShapeWalk {
       if (isDoubtful || !cancel(total, result_[i])) known.push_back(result_[i] + infersHere_[i]);
     }
     if (!inferredCount.isConstant())
-      BATON_TRY(
-          context_.require(inferredCount, Relation::Le, one(),
-                           fmt::format("{}: the new shape holds {{0}} times -1", call_.op->name)));
+      BATON_TRY(context_.require(inferredCount, Relation::Le, one(),
+                                 fmt::format("{}: the new shape holds {{0}} times -1", call_.op->name)));
     if (!inferredCount.isZero()) {
       DimExpr divisor = product(known);
       if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());

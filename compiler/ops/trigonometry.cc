@@ -8,18 +8,17 @@
 #include "kernels/loop/math/plain.h"
 
 // What a record wants of a function that loop IR and plain.h know by the same name.
-#define BATON_FUNCTION_OF_FLOATS(name)                                                                 \
-  loop::Value name##Scalar(const ScalarContext& context, std::span<const loop::Value> inputs) {        \
-    return computeWide(context, inputs,                                                                \
-                       [](std::span<const loop::Value> in) { return loop::name(in[0]); });             \
-  }                                                                                                    \
-  Result<uint64_t> name##Reference(const ScalarReferenceCall& call, std::span<const uint64_t> inputs) { \
-    return computeUnary(call.resultType, inputs, [](auto x) {                                          \
-      if constexpr (std::is_floating_point_v<decltype(x)>)                                             \
-        return math::name(x);                                                                          \
-      else                                                                                             \
-        return x;                                                                                      \
-    });                                                                                                \
+#define BATON_FUNCTION_OF_FLOATS(name)                                                                      \
+  loop::Value name##Scalar(const ScalarContext& context, std::span<const loop::Value> inputs) {             \
+    return computeWide(context, inputs, [](std::span<const loop::Value> in) { return loop::name(in[0]); }); \
+  }                                                                                                         \
+  Result<uint64_t> name##Reference(const ScalarReferenceCall& call, std::span<const uint64_t> inputs) {     \
+    return computeUnary(call.resultType, inputs, [](auto x) {                                               \
+      if constexpr (std::is_floating_point_v<decltype(x)>)                                                  \
+        return math::name(x);                                                                               \
+      else                                                                                                  \
+        return x;                                                                                           \
+    });                                                                                                     \
   }
 
 namespace baton::ops {
