@@ -1,12 +1,11 @@
 #include "tests/unit/compiler/ops/operator_cases.h"
 
-#include <functional>
 #include <iterator>
-#include <map>
 #include <set>
 
 #include "base/checked_math.h"
 #include "compiler/ops/packed_weight.h"
+#include "tests/unit/compiler/ops/case_makers.h"
 
 namespace baton::ops::test {
 
@@ -15,16 +14,8 @@ using Ints = std::vector<int64_t>;
 namespace {
 
 const std::vector<DType> kFloats = {DType::F32, DType::F32, DType::F64, DType::F16, DType::BF16};
-const std::vector<DType> kIntegers = {DType::I8, DType::I16, DType::I32, DType::I64,
-                                      DType::U8, DType::U16, DType::U32, DType::U64};
-const std::vector<DType> kNumeric = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::I32,
-                                     DType::I64, DType::U8,  DType::U64, DType::I16,  DType::U32};
-const std::vector<DType> kAny = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8,  DType::I32,
-                                 DType::I64, DType::U8,  DType::U64, DType::I16,  DType::Bool};
-
 const std::vector<DType>& typesOf(DTypeClass types) {
   static const std::vector<DType> bools = {DType::Bool};
-  static const std::vector<DType> indices = {DType::I32, DType::I64};
   static const std::vector<DType> bits = {DType::Bool, DType::I8, DType::I32,
                                           DType::I64,  DType::U8, DType::U64};
   switch (types) {
@@ -34,7 +25,7 @@ const std::vector<DType>& typesOf(DTypeClass types) {
     case DTypeClass::Integer: return kIntegers;
     case DTypeClass::BoolOrInteger: return bits;
     case DTypeClass::Bool: return bools;
-    case DTypeClass::Index: return indices;
+    case DTypeClass::Index: return kIndices;
   }
   return kAny;
 }
@@ -50,10 +41,6 @@ std::vector<int64_t> broadcastable(Random& random, const std::vector<int64_t>& s
   return out;
 }
 
-int64_t anyAxis(Random& random, size_t rank) {
-  return random.between(-static_cast<int64_t>(rank), static_cast<int64_t>(rank) - 1);
-}
-
 void addAxes(Random& random, Case& c, size_t rank) {
   if (random.chance(75)) {
     Ints axes;
@@ -64,12 +51,6 @@ void addAxes(Random& random, Case& c, size_t rank) {
   }
   c.attrs.set("keepdims", random.chance(50));
   c.attrs.set("exclude", random.chance(20));
-}
-
-std::vector<DimExpr> dims(const std::vector<int64_t>& values) {
-  std::vector<DimExpr> out;
-  for (const int64_t value : values) out.push_back(DimExpr::constant(value));
-  return out;
 }
 
 Case makeReshape(Random& random) {
@@ -126,8 +107,12 @@ Case makeSort(Random& random) {
 }
 
 /// By name of the operator; elementwise ones are made from their records.
-std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
-  std::map<std::string, std::function<Case(Random&)>, std::less<>> out;
+Makers makers() {
+  Makers out;
+  addBlockCases(out);
+  addPaddingCases(out);
+  addPositionCases(out);
+  addScanCases(out);
   out["cast"] = [](Random& random) {
     Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
     c.attrs.set("dtype", random.pick(kAny));

@@ -1,0 +1,32 @@
+// Axes split, permuted and put together: what block operators are written with.
+#pragma once
+
+#include <vector>
+
+#include "compiler/ops/expand.h"
+
+namespace baton::ops {
+
+inline Result<TensorId> reshaped(ExpandContext& context, TensorId tensor, std::vector<DimExpr> dims) {
+  ir::Attrs attrs;
+  attrs.set("newshape", std::move(dims));
+  attrs.set("allowzero", true);
+  return context.make("reshape", attrs, {tensor});
+}
+
+/// Axis i of the result is axis `axes[i]`.
+inline Result<TensorId> transposed(ExpandContext& context, TensorId tensor, std::vector<int64_t> axes) {
+  ir::Attrs attrs;
+  attrs.set("axes", std::move(axes));
+  return context.make("transpose", attrs, {tensor});
+}
+
+/// Splits axes, permutes what comes of it, and puts axes together.
+inline Result<TensorId> rearranged(ExpandContext& context, TensorId tensor, std::vector<DimExpr> split,
+                                   std::vector<int64_t> axes, std::vector<DimExpr> joined) {
+  BATON_TRY_ASSIGN(const TensorId parts, reshaped(context, tensor, std::move(split)));
+  BATON_TRY_ASSIGN(const TensorId moved, transposed(context, parts, std::move(axes)));
+  return reshaped(context, moved, std::move(joined));
+}
+
+}  // namespace baton::ops
