@@ -78,10 +78,7 @@ Result<std::vector<TensorDims>> reshapeLikeDims(const OpCall& call, DimsContext&
 }
 
 Result<void> reshapeToResultLegal(ExpandContext& context) {
-  ir::Attrs attrs;
-  attrs.set("newshape", context.resultDims());
-  attrs.set("allowzero", true);
-  BATON_TRY_ASSIGN(const TensorId result, context.make("reshape", attrs, {context.input(0)}));
+  BATON_TRY_ASSIGN(const TensorId result, context.reshape(context.input(0), context.resultDims()));
   context.become({result});
   return success();
 }
@@ -177,11 +174,9 @@ std::optional<std::vector<DimExpr>> ndarraySizeValues(const OpCall&, DimsContext
 Result<void> ndarraySizeLegal(ExpandContext& context) {
   ir::Attrs wide;
   wide.set("dtype", DType::I64);
-  ir::Attrs narrow;
-  narrow.set("dtype", context.resultType());
   BATON_TRY_ASSIGN(const TensorId shape, context.make("shape_of", wide, {context.input(0)}));
   BATON_TRY_ASSIGN(const TensorId count, context.make("prod", {}, {shape}));
-  BATON_TRY_ASSIGN(const TensorId result, context.make("cast", narrow, {count}));
+  BATON_TRY_ASSIGN(const TensorId result, context.cast(count, context.resultType()));
   context.become({result});
   return success();
 }

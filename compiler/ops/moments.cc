@@ -50,15 +50,9 @@ Result<std::vector<int64_t>> listedAxes(const OpCall& call, size_t rank) {
 
 /// max(how many elements are reduced to one - 1, 0).
 Result<TensorId> degreesOfFreedom(ExpandContext& context, const std::vector<int64_t>& axes) {
-  ir::Attrs wide;
-  wide.set("dtype", DType::I64);
-  ir::Attrs along;
-  along.set("axis", int64_t{0});
-  BATON_TRY_ASSIGN(const TensorId shape, context.make("shape_of", wide, {context.input(0)}));
   TensorId count = context.scalar(DType::I64, 1);
   for (const int64_t axis : axes) {
-    const TensorId at = context.scalar(DType::I64, static_cast<double>(axis));
-    BATON_TRY_ASSIGN(const TensorId extent, context.make("take", along, {shape, at}));
+    BATON_TRY_ASSIGN(const TensorId extent, context.extentOf(context.input(0), static_cast<size_t>(axis)));
     BATON_TRY_ASSIGN(count, context.make("multiply", {}, {count, extent}));
   }
   BATON_TRY_ASSIGN(const TensorId less, context.make("subtract", {}, {count, context.scalar(DType::I64, 1)}));
@@ -69,7 +63,7 @@ Result<TensorId> degreesOfFreedom(ExpandContext& context, const std::vector<int6
 Result<void> becomeReduced(ExpandContext& context, WideExpansion& expansion, TensorId kept) {
   BATON_TRY_ASSIGN(TensorId result, expansion.narrow(kept));
   if (!ReductionAttrs{*context.call().attrs}.keepdims()) {
-    BATON_TRY_ASSIGN(result, expansion.reshape(result, context.resultDims()));
+    BATON_TRY_ASSIGN(result, context.reshape(result, context.resultDims()));
   }
   context.become({result});
   return success();

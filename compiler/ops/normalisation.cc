@@ -114,7 +114,7 @@ Result<TensorId> alongAxis(ExpandContext& context, WideExpansion& expansion, siz
   dims.insert(dims.end(), later, one());
   TensorId vector = context.input(input);
   if (dims.size() > 1) {
-    BATON_TRY_ASSIGN(vector, expansion.reshape(vector, std::move(dims)));
+    BATON_TRY_ASSIGN(vector, context.reshape(vector, std::move(dims)));
   }
   return expansion.wide(vector);
 }
@@ -176,12 +176,12 @@ Result<void> groupNormLegal(ExpandContext& context) {
   std::vector<int64_t> reduced;
   for (size_t i = axis + 1; i < grouped.size(); ++i) reduced.push_back(static_cast<int64_t>(i));
 
-  BATON_TRY_ASSIGN(const TensorId view, expansion.reshape(context.input(0), grouped));
+  BATON_TRY_ASSIGN(const TensorId view, context.reshape(context.input(0), grouped));
   BATON_TRY_ASSIGN(const TensorId data, expansion.wide(view));
   BATON_TRY_ASSIGN(const TensorId x, normalised(expansion, data, reduced, attrs.epsilon()));
   BATON_TRY_ASSIGN(const TensorId moved,
                    scaledAndMoved(context, expansion, x, channel, dims.size() - 1 - axis));
-  BATON_TRY_ASSIGN(const TensorId result, expansion.reshape(moved, dims));
+  BATON_TRY_ASSIGN(const TensorId result, context.reshape(moved, dims));
   context.become({result});
   return success();
 }

@@ -133,7 +133,7 @@ class ThreeAxes {
   size_t axis() const { return axis_; }
   Result<TensorId> data() {
     const std::vector<DimExpr> dims = context_.dims(context_.input(0));
-    return shaped(context_.input(0), {product(std::span(dims).first(axis_)), dims[axis_],
+    return context_.reshape(context_.input(0), {product(std::span(dims).first(axis_)), dims[axis_],
                                       product(std::span(dims).subspan(axis_ + 1))});
   }
   TensorId upwards() {
@@ -143,18 +143,11 @@ class ThreeAxes {
   Result<TensorId> result(TensorId of, DType dtype) {
     std::vector<DimExpr> dims = context_.dims(context_.input(0));
     dims[axis_] = context_.dims(of)[1];
-    BATON_TRY_ASSIGN(const TensorId whole, shaped(of, std::move(dims)));
+    BATON_TRY_ASSIGN(const TensorId whole, context_.reshape(of, std::move(dims)));
     return context_.cast(whole, dtype);
   }
 
  private:
-  Result<TensorId> shaped(TensorId tensor, std::vector<DimExpr> dims) {
-    ir::Attrs attrs;
-    attrs.set("newshape", std::move(dims));
-    attrs.set("allowzero", true);
-    return context_.make("reshape", attrs, {tensor});
-  }
-
   ExpandContext& context_;
   size_t axis_;
 };
@@ -169,17 +162,11 @@ ir::Attrs indexAttr(DType wanted) {
 /// How many topk gives, as a tensor of rank 0.
 Result<TensorId> countOf(ExpandContext& context, size_t axis) {
   const TopkAttrs attrs{*context.call().attrs};
-  ir::Attrs wide;
-  wide.set("dtype", DType::I64);
   if (context.call().inputCount == 1 && attrs.k() >= 1)
     return context.scalar(DType::I64, static_cast<double>(attrs.k()));
-  ir::Attrs at;
-  at.set("axis", int64_t{0});
-  BATON_TRY_ASSIGN(const TensorId shape, context.make("shape_of", wide, {context.input(0)}));
-  BATON_TRY_ASSIGN(const TensorId all,
-                   context.make("take", at, {shape, context.scalar(DType::I64, static_cast<double>(axis))}));
+  BATON_TRY_ASSIGN(const TensorId all, context.extentOf(context.input(0), axis));
   if (context.call().inputCount == 1) return all;
-  BATON_TRY_ASSIGN(const TensorId k, context.make("cast", wide, {context.input(1)}));
+  BATON_TRY_ASSIGN(const TensorId k, context.cast(context.input(1), DType::I64));
   BATON_TRY_ASSIGN(const TensorId isAll, context.make("less", {}, {k, context.scalar(DType::I64, 1)}));
   return context.make("where", {}, {isAll, all, k});
 }

@@ -27,12 +27,6 @@ class WideExpansion {
   Result<TensorId> apply(std::string_view op, const std::vector<TensorId>& inputs) {
     return context_.make(op, {}, inputs);
   }
-  Result<TensorId> reshape(TensorId tensor, std::vector<DimExpr> dims) {
-    ir::Attrs attrs;
-    attrs.set("newshape", std::move(dims));
-    attrs.set("allowzero", true);
-    return context_.make("reshape", attrs, {tensor});
-  }
   /// "sum", "max" and "mean" over some axes, which stay with extent 1.
   Result<TensorId> reduce(std::string_view op, TensorId tensor, std::vector<int64_t> axes) {
     ir::Attrs attrs;

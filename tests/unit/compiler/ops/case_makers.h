@@ -12,10 +12,14 @@ namespace baton::ops::test {
 
 /// By name of the operator.
 using Makers = std::map<std::string, std::function<Case(Random&)>, std::less<>>;
+void addBlockMakers(Makers& makers);
 /// Of operators that take shapes from other tensors.
 void addLikeMakers(Makers& makers);
 /// Of functions of neural networks, and what normalises.
 void addNormalisationMakers(Makers& makers);
+void addPaddingMakers(Makers& makers);
+void addPositionMakers(Makers& makers);
+void addScanMakers(Makers& makers);
 
 using Ints = std::vector<int64_t>;
 
@@ -28,6 +32,7 @@ inline const std::vector<DType> kNumeric = {DType::F32, DType::F64, DType::F16, 
 inline const std::vector<DType> kAny = {DType::F32, DType::F64, DType::F16, DType::BF16,
                                         DType::I8,  DType::I32, DType::I64, DType::U8,
                                         DType::U64, DType::I16, DType::Bool};
+inline const std::vector<DType> kIndices = {DType::I32, DType::I64};
 
 /// A shape that broadcasts with `shape`: some axes 1, some leading ones missing.
 inline std::vector<int64_t> broadcastable(Random& random, const std::vector<int64_t>& shape) {

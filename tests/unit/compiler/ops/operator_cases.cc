@@ -1,8 +1,6 @@
 #include "tests/unit/compiler/ops/operator_cases.h"
 
-#include <functional>
 #include <iterator>
-#include <map>
 #include <set>
 
 #include "base/checked_math.h"
@@ -15,7 +13,6 @@ namespace {
 
 const std::vector<DType>& typesOf(DTypeClass types) {
   static const std::vector<DType> bools = {DType::Bool};
-  static const std::vector<DType> indices = {DType::I32, DType::I64};
   static const std::vector<DType> bits = {DType::Bool, DType::I8, DType::I32,
                                           DType::I64,  DType::U8, DType::U64};
   switch (types) {
@@ -25,7 +22,7 @@ const std::vector<DType>& typesOf(DTypeClass types) {
     case DTypeClass::Integer: return kIntegers;
     case DTypeClass::BoolOrInteger: return bits;
     case DTypeClass::Bool: return bools;
-    case DTypeClass::Index: return indices;
+    case DTypeClass::Index: return kIndices;
   }
   return kAny;
 }
@@ -89,8 +86,12 @@ Case makeSort(Random& random) {
 /// By name of the operator; elementwise ones are made from their records.
 Makers makers() {
   Makers out;
+  addBlockMakers(out);
   addLikeMakers(out);
   addNormalisationMakers(out);
+  addPaddingMakers(out);
+  addPositionMakers(out);
+  addScanMakers(out);
   out["cast"] = [](Random& random) {
     Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
     c.attrs.set("dtype", random.pick(kAny));
