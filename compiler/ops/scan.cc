@@ -61,6 +61,7 @@ Result<void> writeScan(NestContext& context, bool isProduct) {
   }
   const DimExpr extent = others[axis];
   NestPlan plan;
+  plan.served = {extent};
   plan.isRowWise = axis + 1 == others.size();
   plan.cost = 4 * static_cast<double>(extent.asConstant().value_or(256));
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(axis));

@@ -1,7 +1,6 @@
 // searchsorted, invert_permutation and argwhere.
 #include <array>
 #include <bit>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "compiler/ops/lowering.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
+#include "compiler/ops/sort_order.h"
 
 namespace baton::ops {
 
@@ -47,7 +47,7 @@ namespace {
 using loop::LoopKind;
 using loop::Value;
 
-/// As sort has it: NaN is the greatest.
+/// In loop IR.
 Value isSortedBefore(Value a, Value b) {
   if (a.type() == DType::Bool) return loop::cast(a, DType::I32) < loop::cast(b, DType::I32);
   const Value x = widen(a);
@@ -107,13 +107,6 @@ Result<Value> searchsortedElement(ElementContext& context, std::span<const Value
 Result<void> searchsortedReference(ReferenceCall& call) {
   const bool isRight = SearchsortedAttrs{*call.call.attrs}.right();
   const DType type = call.inputs[0].dtype;
-  const auto isBefore = [&](uint64_t a, uint64_t b) {
-    if (isUnsignedInt(type) || type == DType::Bool) return a < b;
-    if (isSignedInt(type)) return static_cast<int64_t>(a) < static_cast<int64_t>(b);
-    const double x = scalarFromBits<double>(convertScalar(a, type, DType::F64));
-    const double y = scalarFromBits<double>(convertScalar(b, type, DType::F64));
-    return std::isnan(y) ? !std::isnan(x) : x < y;
-  };
   forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
     const uint64_t wanted = call.load(1, index);
     std::vector<int64_t> at;
@@ -125,7 +118,7 @@ Result<void> searchsortedReference(ReferenceCall& call) {
     while (low < high) {
       at.back() = (low + high) / 2;
       const uint64_t element = call.load(0, at);
-      if (isRight ? !isBefore(wanted, element) : isBefore(element, wanted))
+      if (isRight ? !isSortedBefore(type, wanted, element) : isSortedBefore(type, element, wanted))
         low = at.back() + 1;
       else
         high = at.back();

@@ -9,6 +9,7 @@
 #include "compiler/ops/expand.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
+#include "compiler/ops/sort_order.h"
 
 namespace baton::ops {
 
@@ -212,15 +213,15 @@ Result<void> topkLegal(ExpandContext& context) {
   return success();
 }
 
-namespace {
-
-bool isBefore(DType dtype, uint64_t a, uint64_t b) {
+bool isSortedBefore(DType dtype, uint64_t a, uint64_t b) {
   if (isUnsignedInt(dtype) || dtype == DType::Bool) return a < b;
   if (isSignedInt(dtype)) return static_cast<int64_t>(a) < static_cast<int64_t>(b);
   const double x = scalarFromBits<double>(convertScalar(a, dtype, DType::F64));
   const double y = scalarFromBits<double>(convertScalar(b, dtype, DType::F64));
   return std::isnan(y) ? !std::isnan(x) : x < y;
 }
+
+namespace {
 
 void storeOrder(ReferenceCall& call, size_t axis, bool isAscending, std::optional<size_t> values,
                 std::optional<size_t> indices) {
@@ -229,7 +230,7 @@ void storeOrder(ReferenceCall& call, size_t axis, bool isAscending, std::optiona
     std::vector<size_t> order(column.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-      return isAscending ? isBefore(dtype, column[a], column[b]) : isBefore(dtype, column[b], column[a]);
+      return isAscending ? isSortedBefore(dtype, column[a], column[b]) : isSortedBefore(dtype, column[b], column[a]);
     });
     order.resize(static_cast<size_t>(call.results[0].shape[axis]));
     for (const size_t index : order) {

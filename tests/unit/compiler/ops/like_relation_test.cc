@@ -67,7 +67,7 @@ TEST_CASE("reshape from the last extent to the first") {
     return call.with("newshape", std::move(dims)).on(DType::F32, std::move(data)).type();
   };
   CHECK(reversed({dim(10), dim(5), dim(4)}, {-1, 0}) == "float32(50, 4)");
-  CHECK(reversed({n, m, dim(4)}, {-1, 0}) == "float32(m*n, 4)");
+  CHECK(reversed({n, m, dim(4)}, {-1, 0}) == "float32(n*m, 4)");
   CHECK(reversed({n, dim(3), dim(4)}, {-2, -3}) == "float32(n, 12)");
   CHECK(reversed({n, dim(3), dim(4)}, {-3, 0}) == "float32(3*n, 4)");
   CHECK(reversed({dim(2), dim(3)}, {-4, 1, 2, 0}) ==
