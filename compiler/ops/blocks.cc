@@ -73,14 +73,10 @@ Result<std::optional<StructureResult>> batchStructure(const OpCall& call, Struct
                                      shape.size()));
   for (const int64_t width : widths)
     if (width < 0) return opError(call, fmt::format("one of the {} is {}; expected 0 or more", ends, width));
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
   const std::optional<int> rank = context.rank(0);
-  if (!rank) return std::nullopt;
-  if (static_cast<size_t>(*rank) < shape.size() + 1)
+  if (rank && static_cast<size_t>(*rank) < shape.size() + 1)
     return opError(call, fmt::format("the data has rank {}; expected {} or more", *rank, shape.size() + 1));
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank);
+  return unaryStructure(call, context);
 }
 
 }  // namespace

@@ -82,14 +82,6 @@ Result<std::vector<TensorDims>> paddedDims(const OpCall& call, DimsContext& cont
   return std::vector<TensorDims>{std::move(result)};
 }
 
-Result<std::optional<StructureResult>> paddedStructure(StructureContext& context) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
-  const std::optional<int> rank = context.rank(0);
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!rank || !dtype) return std::nullopt;
-  return oneResult(*dtype, *rank);
-}
-
 }  // namespace
 
 Result<std::optional<StructureResult>> padStructure(const OpCall& call, StructureContext& context) {
@@ -105,7 +97,7 @@ Result<std::optional<StructureResult>> padStructure(const OpCall& call, Structur
   } else if (const std::optional<int> rank = context.rank(0)) {
     BATON_TRY(checkWidthCount(call, attrs.padWidth()->size(), static_cast<size_t>(*rank)));
   }
-  return paddedStructure(context);
+  return unaryStructure(call, context);
 }
 Result<std::vector<TensorDims>> padDims(const OpCall& call, DimsContext& context) {
   return paddedDims(call, context, 2);
@@ -116,7 +108,7 @@ Result<std::optional<StructureResult>> mirrorPadStructure(const OpCall& call, St
   if (const std::optional<int> rank = context.rank(0))
     BATON_TRY(
         checkWidthCount(call, MirrorPadAttrs{*call.attrs}.padWidth().size(), static_cast<size_t>(*rank)));
-  return paddedStructure(context);
+  return unaryStructure(call, context);
 }
 Result<std::vector<TensorDims>> mirrorPadDims(const OpCall& call, DimsContext& context) {
   return paddedDims(call, context, 1);
@@ -129,7 +121,7 @@ Result<std::optional<StructureResult>> dynPadStructure(const OpCall& call, Struc
   if (!widths) return std::nullopt;
   if (*widths != 1 && *widths != 2)
     return opError(call, fmt::format("the pad widths have rank {}; expected 1 or 2", *widths));
-  return paddedStructure(context);
+  return unaryStructure(call, context);
 }
 Result<std::vector<TensorDims>> dynPadDims(const OpCall& call, DimsContext& context) {
   if (context.dims(1).size() == 1) return paddedDims(call, context, 1);

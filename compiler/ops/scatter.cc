@@ -37,15 +37,12 @@ Result<const ScatterMode*> scatterMode(const OpCall& call) {
 
 Result<std::optional<StructureResult>> scatterStructure(const OpCall& call, StructureContext& context) {
   BATON_TRY_ASSIGN(const ScatterMode* const mode, scatterMode(call));
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
   BATON_TRY(context.requireSameDType(0, 2));
-  const std::optional<int> rank = context.rank(0);
   const std::optional<DType> dtype = context.dtype(0);
   if (dtype == DType::Bool && mode->scalar != nullptr)
     return opError(call,
                    fmt::format("the data has element type bool, which cannot be updated by {}", mode->name));
-  if (!rank || !dtype) return std::nullopt;
-  return oneResult(*dtype, *rank);
+  return unaryStructure(call, context);
 }
 
 /// How many positions each place of scatter_nd has.

@@ -32,14 +32,9 @@ Result<SequenceAxes> sequenceAxes(const OpCall& call, int rank) {
 }
 
 Result<std::optional<StructureResult>> sequenceStructure(const OpCall& call, StructureContext& context) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
   BATON_TRY(context.requireRank(1, 1));
-  const std::optional<int> rank = context.rank(0);
-  if (!rank) return std::nullopt;
-  BATON_TRY(sequenceAxes(call, *rank));
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!dtype) return std::nullopt;
-  return oneResult(*dtype, *rank);
+  if (const std::optional<int> rank = context.rank(0)) BATON_TRY(sequenceAxes(call, *rank));
+  return unaryStructure(call, context);
 }
 
 Result<std::vector<TensorDims>> sequenceDims(const OpCall& call, DimsContext& context) {

@@ -18,14 +18,6 @@ Result<void> requireMatrices(const OpCall& call, const StructureContext& context
   return opError(call, fmt::format("the data has rank {}; expected 2 or more", *rank));
 }
 
-Result<std::optional<StructureResult>> dataStructure(StructureContext& context, int further = 0) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
-  const std::optional<int> rank = context.rank(0);
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!rank || !dtype) return std::nullopt;
-  return oneResult(*dtype, *rank + further);
-}
-
 }  // namespace
 
 Result<std::optional<StructureResult>> dilateStructure(const OpCall& call, StructureContext& context) {
@@ -35,7 +27,7 @@ Result<std::optional<StructureResult>> dilateStructure(const OpCall& call, Struc
     return opError(call, fmt::format("{} strides are given for {} axes", strides.size(), *rank));
   for (const int64_t stride : strides)
     if (stride < 1) return opError(call, fmt::format("a stride is {}; expected 1 or more", stride));
-  return dataStructure(context);
+  return unaryStructure(call, context);
 }
 Result<std::vector<TensorDims>> dilateDims(const OpCall& call, DimsContext& context) {
   const std::vector<int64_t>& strides = DilateAttrs{*call.attrs}.strides();
@@ -101,7 +93,10 @@ Result<std::optional<StructureResult>> slidingWindowStructure(const OpCall& call
     if (attrs.windowShape()[i] < 1 || attrs.strides()[i] < 1)
       return opError(call, fmt::format("a window of {} moves by {}; expected 1 or more",
                                        attrs.windowShape()[i], attrs.strides()[i]));
-  return dataStructure(context, static_cast<int>(count));
+  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  const std::optional<DType> dtype = context.dtype(0);
+  if (!dtype) return std::nullopt;
+  return oneResult(*dtype, *rank + static_cast<int>(count));
 }
 Result<std::vector<TensorDims>> slidingWindowDims(const OpCall& call, DimsContext& context) {
   const SlidingWindowAttrs attrs{*call.attrs};
@@ -146,7 +141,7 @@ Result<void> slidingWindowReference(ReferenceCall& call) {
 Result<std::optional<StructureResult>> triluStructure(const OpCall& call, StructureContext& context) {
   BATON_TRY(requireMatrices(call, context));
   BATON_TRY(context.requireRank(1, 0));
-  return dataStructure(context);
+  return unaryStructure(call, context);
 }
 Result<Value> triluElement(ElementContext& context, std::span<const Value> index) {
   BATON_TRY_ASSIGN(const Value element, context.read(0, index));
@@ -177,7 +172,7 @@ Result<std::optional<StructureResult>> matrixSetDiagStructure(const OpCall& call
   BATON_TRY(context.requireSameDType(0, 1));
   if (const std::optional<int> rank = context.rank(0))
     BATON_TRY(context.requireRank(1, attrs.k1() == attrs.k2() ? *rank - 1 : *rank));
-  return dataStructure(context);
+  return unaryStructure(call, context);
 }
 Result<std::vector<TensorDims>> matrixSetDiagDims(const OpCall& call, DimsContext& context) {
   const MatrixSetDiagAttrs attrs{*call.attrs};

@@ -184,7 +184,7 @@ def grids(p):
 
 
 if __name__ == "__main__":
-    program = Program("operators_blocks", "Blocks moved between axes, elements picked by where they are.", "blocks.py")
+    program = Program("operators_blocks", "Blocks moved between axes, elements picked by where they are.")
     for part in (spaces, batches, layouts, windows, diagonals, grids):
         part(program)
     program.write()

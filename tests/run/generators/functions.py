@@ -18,7 +18,7 @@ def exact(t):
 
 
 def wide_functions():
-    p = Program("operators_functions_wide", "Functions of floats that are computed in float64, and power.", "functions.py")
+    p = Program("operators_functions_wide", "Functions of floats that are computed in float64, and power.")
     groups = {
         "any": (-3, 3, {"sin": np.sin, "cos": np.cos, "atan": np.arctan, "asinh": np.arcsinh, "sinh": np.sinh,
                         "cosh": np.cosh}),
@@ -93,7 +93,7 @@ def wide_functions():
 
 
 def activations():
-    p = Program("operators_activation", "Functions of neural networks, and other names of functions.", "functions.py")
+    p = Program("operators_activation", "Functions of neural networks, and other names of functions.")
 
     def leaky(x, slope):
         return np.where(x > 0, x, x * slope)
@@ -137,7 +137,7 @@ def activations():
 
 
 def fixed_point():
-    p = Program("operators_fixed_point", "Products with fixed-point numbers.", "functions.py")
+    p = Program("operators_fixed_point", "Products with fixed-point numbers.")
 
     def product(x, multiplier, shift):
         """Exact, and wrapped: in 64 bits before it is rounded, and in 32 after."""

@@ -103,7 +103,7 @@ def failures(p):
 
 
 if __name__ == "__main__":
-    program = Program("operators_like", "Operators that take shapes from other tensors.", "like.py")
+    program = Program("operators_like", "Operators that take shapes from other tensors.")
     shaped(program)
     dynamic(program)
     failures(program)

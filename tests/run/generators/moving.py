@@ -37,7 +37,7 @@ def text(widths):
 
 
 def padding():
-    p = Program("operators_padding", "Elements put around a tensor.", "moving.py")
+    p = Program("operators_padding", "Elements put around a tensor.")
     shapes = {(2, 3): [((1, 2), (0, 3)), ((0, 0), (-1, 4)), ((5, 0), (-2, -1))], (1, 4): [((3, 1), (7, 2))],
               (0, 3): [((2, 1), (1, 0))], (5,): [((-2, -3),), ((0, 1),)], (): [()]}
     for dtype in ["bool"] + INTEGERS + FLOATS:
@@ -100,7 +100,7 @@ def gathered(a, indices, batch):
 
 
 def positions():
-    p = Program("operators_positions", "Elements at positions that tensors hold.", "moving.py")
+    p = Program("operators_positions", "Elements at positions that tensors hold.")
     for dtype in ("float32", "float16", "int8", "bool", "uint64"):
         for itype in ("int32", "int64", "uint8"):
             if dtype != "float32" and itype != "int64":

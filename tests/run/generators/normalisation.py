@@ -182,7 +182,7 @@ def gelu(p):
 
 if __name__ == "__main__":
     np.seterr(all="ignore")
-    program = Program("operators_normalisation", "What normalises, variance, logsumexp and gelu.", "normalisation.py")
+    program = Program("operators_normalisation", "What normalises, variance, logsumexp and gelu.")
     norms(program)
     reductions(program)
     gelu(program)

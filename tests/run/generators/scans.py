@@ -172,7 +172,7 @@ def found(p):
 
 
 if __name__ == "__main__":
-    program = Program("operators_scans", "Partial results, updates at positions, searches.", "scans.py")
+    program = Program("operators_scans", "Partial results, updates at positions, searches.")
     for part in (scans, scatters, searches, found):
         part(program)
     program.write()
