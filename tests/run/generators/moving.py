@@ -47,7 +47,7 @@ def padding():
             x = tame(dtype, *shape)
             v = Tensor(dtype, 1 if dtype == "bool" else 3)
             r = []
-            for widths in choices:
+            for widths in choices if dtype in ("float32", "int64") else choices[:1]:
                 constant = like(x, padded(x.a, widths, "constant", v.a))
                 r += [(f"nn.pad(%x, %v, pad_width={text(widths)})", constant),
                       (f"nn.pad(%x, 3f, pad_width={text(widths)}, pad_mode=\"constant\")", constant),
@@ -108,6 +108,8 @@ def positions():
             for shape, count, places, batch in (((3, 2), 2, (4,), 0), ((3, 2), 1, (2, 2), 0), ((3, 2), 0, (2,), 0),
                                                 ((2, 3, 4), 1, (2, 5), 1), ((2, 3, 4), 2, (2,), 1), ((2, 3, 4), 1, (2, 3), 2),
                                                 ((5,), 1, (), 0), ((3, 0, 2), 1, (2,), 0), ((3, 2), 2, (0,), 0)):
+                if (dtype, itype) != ("float32", "int64") and (shape, count, places) not in (((3, 2), 2, (4,)), ((2, 3, 4), 1, (2, 5))):
+                    continue
                 x = tame(dtype, *shape)
                 low = 0 if itype == "uint8" else -1
                 values = [rng.integers(low * n, n, places) for n in shape[batch:batch + count]]
@@ -130,6 +132,8 @@ def positions():
     p.fails("out_of_range", {"x": table, "i": Tensor("int64", [[-4], [0]])}, "gather_nd: an index is out of range")
     for dtype, shape, axis in itertools.product(("float32", "bfloat16", "int32", "bool"), ((3, 4), (4, 2, 2), (0, 3), (2, 0), (1, 1)),
                                                 (0, 1)):
+        if dtype != "float32" and shape != (4, 2, 2):
+            continue
         x = tame(dtype, *shape)
         lengths = Tensor("int32" if axis else "int64", rng.integers(-1, shape[axis] + 2, shape[1 - axis]))
         masked = np.empty(shape, bool)
