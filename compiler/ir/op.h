@@ -59,7 +59,7 @@ enum class FusionKind : uint8_t {
 enum class FailureKind : uint8_t {
   Never,
   IntegerDivision,  ///< with an integer dtype
-  IndexRange,       ///< an index out of range in mode "fast"
+  IndexRange,       ///< an index out of range, but not in a mode "clip" or "wrap"
 };
 
 /// An input, by the name that messages use ("data", "weight").
@@ -94,8 +94,8 @@ class StructureContext {
   virtual ~StructureContext() = default;
   virtual std::optional<DType> dtype(size_t input) const = 0;
   virtual std::optional<int> rank(size_t input) const = 0;
-  /// Extent of a rank-1 input where it is certain: ranks may depend on it (reshape to a
-  /// shape that is itself a tensor).
+  /// First extent of an input that has axes, where it is certain: ranks may depend on it (reshape
+  /// to a shape that is itself a tensor, gather_nd by a tensor of positions).
   virtual std::optional<int64_t> length(size_t input) const = 0;
   /// Values of a constant integer input of rank 0 or 1.
   virtual std::optional<std::vector<int64_t>> constantInts(size_t input) const = 0;

@@ -43,6 +43,8 @@ def : RemainderOperator<"floor_mod", "floorMod", "a - b * floor(a / b)", "Remain
 def : ExtentOperator<"maximum", AnyType, "maximum", "max(a, b)", "The greater; NaN when one is NaN, and -0 is less than 0">;
 def : ExtentOperator<"minimum", AnyType, "minimum", "min(a, b)", "The lesser; NaN when one is NaN, and -0 is less than 0">;
 
+def : BinaryOperator<"power", Numeric, "power", "a ^ b", "Power; as C's pow for floats, and a * a for b = 2. Integers wrap, and a negative b gives 1 / a^-b rounded towards zero, or 0 for a = 0">;
+
 def : BinaryOperator<"logical_and", Bool, "bitwiseAnd", "a and b", "Logical and">;
 def : BinaryOperator<"logical_or", Bool, "bitwiseOr", "a or b", "Logical or">;
 def : BinaryOperator<"logical_xor", Bool, "bitwiseXor", "a != b", "Logical exclusive or">;
@@ -65,4 +67,17 @@ def : Operator<"where", [Input<"condition", Bool>, Input<"first operand", AnyTyp
   let Values = "where";
   let Summary = "Elements of one of two tensors, chosen by a condition; all three broadcast";
   let Formula = "condition ? a : b";
+}
+
+def : Operator<"fixed_point_multiply", [Input<"data", Integer>], "fixedPointMultiply"> {
+  let Attrs = [
+    RequiredAttr<"multiplier", IntAttr, "An int32 with 31 fractional bits">,
+    RequiredAttr<"shift", IntAttr, "Power of 2 by which the product is multiplied, too">,
+  ];
+  let Fusion = Elementwise;
+  let Lowering = Scalar;
+  let Dims = "unary";
+  let Summary = "Product of an int32 with a fixed-point number, rounded to nearest and halves up; it wraps, in 64 bits before the rounding and in 32 after it";
+  let Formula = "floor(x * multiplier * 2^(shift - 31) + 1/2)";
+  let Errors = "A multiplier that is no int32; data that is not int32";
 }

@@ -1,4 +1,4 @@
-// nn.bias_add: a vector added along an axis.
+// nn.bias_add: a vector added along an axis; nn.prelu shares its relations.
 #include <fmt/format.h>
 
 #include "compiler/ops/declarations.h"
@@ -28,10 +28,9 @@ Result<std::vector<TensorDims>> biasAddDims(const OpCall& call, DimsContext& con
   DimExpr& extent = result.extents[static_cast<size_t>(axis)];
   context.blame(1);
   BATON_TRY_ASSIGN(
-      extent, requireEqual(
-                  context, extent, bias,
-                  fmt::format("nn.bias_add: dimension {} of the data ({{0}}) does not match the bias ({{1}})",
-                              axis)));
+      extent, requireEqual(context, extent, bias,
+                           fmt::format("{}: dimension {} of the data ({{0}}) does not match the {} ({{1}})",
+                                       call.op->name, axis, inputName(call, 1))));
   return std::vector<TensorDims>{std::move(result)};
 }
 

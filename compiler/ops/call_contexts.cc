@@ -16,8 +16,7 @@ std::string printDim(const DimExpr& dim) {
 
 std::optional<int64_t> KnownStructure::length(size_t input) const {
   const KnownInput& known = inputs_[input];
-  if (known.dims.size() != 1) return std::nullopt;
-  return known.dims[0].asConstant();
+  return known.dims.empty() ? std::nullopt : known.dims[0].asConstant();
 }
 
 std::optional<std::vector<int64_t>> KnownStructure::constantInts(size_t input) const {

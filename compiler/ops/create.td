@@ -74,3 +74,12 @@ def : Operator<"shape_of", [Input<"data", AnyType>], "shapeOf"> {
   let Formula = "y[d] = extent d of the data";
   let Errors = "An extent that does not fit the type";
 }
+
+def : Operator<"ndarray_size", [Input<"data", AnyType>], "ndarraySize"> {
+  let Attrs = [Attr<"dtype", DTypeAttr, "int32", "Type of the result, an integer">];
+  let Lowering = Legal;
+  let Values = "ndarraySize";
+  let Summary = "How many elements a tensor has, as a scalar";
+  let Formula = "product of the extents of the data";
+  let Errors = "A number that does not fit the type";
+}

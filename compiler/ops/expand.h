@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/strong_index.h"
@@ -49,6 +50,21 @@ class ExpandContext {
     ir::Attrs attrs;
     attrs.set("dtype", wanted);
     return make("cast", attrs, {tensor});
+  }
+  Result<TensorId> reshape(TensorId tensor, std::vector<DimExpr> extents) {
+    ir::Attrs attrs;
+    attrs.set("newshape", std::move(extents));
+    attrs.set("allowzero", true);
+    return make("reshape", attrs, {tensor});
+  }
+  /// An extent as a tensor of rank 0.
+  Result<TensorId> extentOf(TensorId tensor, size_t axis, DType type = DType::I64) {
+    ir::Attrs typed;
+    typed.set("dtype", type);
+    ir::Attrs along;
+    along.set("axis", int64_t{0});
+    BATON_TRY_ASSIGN(const TensorId shape, make("shape_of", typed, {tensor}));
+    return make("take", along, {shape, scalar(DType::I64, static_cast<double>(axis))});
   }
   /// Says which tensors the results are.
   virtual void become(std::vector<TensorId> results) = 0;

@@ -4,6 +4,7 @@
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/layout.h"
 #include "compiler/ops/lowering.h"
+#include "compiler/ops/position.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
@@ -164,7 +165,8 @@ namespace {
 using loop::Op;
 using loop::Value;
 
-/// A position along an axis, from an index in any integer type.
+}  // namespace
+
 Value position(CallContext& context, Value index, Value extent, std::string_view mode) {
   loop::Builder& b = context.builder();
   // uint64 beyond int64 are beyond every extent, too.
@@ -191,7 +193,6 @@ Value position(CallContext& context, Value index, Value extent, std::string_view
   return counted;
 }
 
-/// The same on numbers; nothing when it is out of range.
 std::optional<int64_t> plainPosition(uint64_t bits, DType type, int64_t extent, std::string_view mode) {
   const bool isHuge = type == DType::U64 && bits > INT64_MAX;
   const auto index = static_cast<int64_t>(bits);
@@ -203,8 +204,6 @@ std::optional<int64_t> plainPosition(uint64_t bits, DType type, int64_t extent, 
   if (isHuge || index < -extent || index >= extent) return std::nullopt;
   return index < 0 ? index + extent : index;
 }
-
-}  // namespace
 
 Result<Value> takeElement(ElementContext& context, std::span<const Value> index) {
   const TakeAttrs attrs{*context.call().attrs};

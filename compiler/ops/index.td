@@ -37,3 +37,15 @@ def : Operator<"one_hot", [Input<"indices", Integer>, Input<"on value", AnyType>
   let Formula = "y[..., i, ...] = indices[...] == i ? on : off";
   let Errors = "An axis out of range; a negative depth";
 }
+def : Operator<"gather_nd", [Input<"data", AnyType>, Input<"indices", Integer>], "gatherNd"> {
+  let Attrs = [
+    Attr<"batch_dims", IntAttr, "0", "Leading axes that the data and the places of the indices have in common">,
+    Attr<"index_rank", IntAttr, "None", "Extent of the first axis of the indices, where their type does not say it">,
+  ];
+  let Fusion = Injective;
+  let Lowering = Element;
+  let Failure = GatheredIndex;
+  let Summary = "An element or a slice for each place of the indices, whose first axis holds the positions along the axes of the data; negative ones count from the end";
+  let Formula = "y[p..., s...] = data[b..., indices[0, p...], ..., indices[m - 1, p...], s...], where b are the first batch_dims of p";
+  let Errors = "More positions than there are axes; batch_dims out of range; an index_rank that is not the first extent of the indices";
+}

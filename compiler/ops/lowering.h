@@ -108,7 +108,8 @@ class ElementContext : public CallContext {
   size_t result_;
 };
 
-/// Receives each element of the (only) result once, in loops that the operator has opened.
+/// Receives each element of the (only) result once, in loops that the operator has opened. An operator
+/// that is never fused may hand one on again: what comes last stays.
 using Sink = std::function<Result<void>(std::span<const loop::Value> index, loop::Value element)>;
 
 class NestContext : public CallContext {

@@ -331,7 +331,7 @@ Result<void> densePackedReference(ReferenceCall& call) {
                   call.load(1, at));
     }
   const TensorView inputs[] = {call.inputs[0], {weight.dtype, weight.shape, weight.bytes.data()}};
-  ReferenceCall unpacked{call.call, inputs, call.results, call.relations};
+  ReferenceCall unpacked{call.call, inputs, call.results, call.relations, call.work};
   return denseReference(unpacked);
 }
 

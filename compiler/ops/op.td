@@ -79,6 +79,8 @@ def IntegerRemainder : Failure<"IntegerDivision", "Fails with integers when the 
 def IntegerMean : Failure<"IntegerDivision", "Fails with integers when there are no elements">;
 def IndexRange : Failure<"IndexRange", "Fails on an index out of range in mode `fast`">;
 def GatheredIndex : Failure<"IndexRange", "Fails on an index outside [-n, n)">;
+def CountedRows : Failure<"IndexRange", "Fails where the count is wrong">;
+def UnravelledIndex : Failure<"IndexRange", "Fails on an index outside [0, product of the shape)">;
 
 /// How an operator becomes loop IR (types of the functions: op.h).
 class Lowering<string name> { string Name = name; }

@@ -41,7 +41,8 @@ Result<void> runScalars(const OpDef& op, const OpCall& call, std::span<const Ten
   std::vector<DType> types;
   for (const TensorView& input : inputs) types.push_back(input.dtype);
   const ScalarReferenceCall scalarCall{call, types, result.dtype};
-  ReferenceCall tensors{call, inputs, std::span(&result, 1), relations};
+  uint64_t work = 0;  // has been paid for
+  ReferenceCall tensors{call, inputs, std::span(&result, 1), relations, work};
   std::vector<uint64_t> values(inputs.size());
   std::optional<Error> failure;
   int64_t linear = 0;
@@ -59,7 +60,36 @@ Result<void> runScalars(const OpDef& op, const OpCall& call, std::span<const Ten
   return success();
 }
 
+Result<void> pay(const OpCall& call, uint64_t needed, uint64_t& work) {
+  if (needed > work)
+    return Error(ErrorCode::LimitReached, fmt::format("{}: more than {} elements", call.op->name, work));
+  work -= needed;
+  return success();
+}
+
+/// An error where the elements of that shape are too many to be made.
+Result<void> checkSize(const OpCall& call, const ReferenceResult& result) {
+  const std::optional<int64_t> count = checkedElementCount(result.shape);
+  const std::optional<int64_t> size =
+      count ? checkedMul<int64_t>(*count, sizeBytes(result.dtype)) : std::nullopt;
+  if (!size || *size > (int64_t{1} << 40))
+    return Error(ErrorCode::OutOfMemory, fmt::format("{}: the result is too large", call.op->name));
+  return success();
+}
+
+void makeElements(ReferenceResult& result) {
+  result.bytes.resize(static_cast<size_t>(elementCount(result.shape) * sizeBytes(result.dtype)));
+}
+
 }  // namespace
+
+Result<void> ReferenceCall::allocate(size_t result, std::vector<int64_t> shape) const {
+  results[result].shape = std::move(shape);
+  BATON_TRY(checkSize(call, results[result]));
+  BATON_TRY(pay(call, static_cast<uint64_t>(elementCount(results[result].shape)), work));
+  makeElements(results[result]);
+  return success();
+}
 
 uint64_t ReferenceCall::load(size_t input, int64_t linear) const {
   const TensorView& tensor = inputs[input];
@@ -156,36 +186,30 @@ Result<std::vector<ReferenceResult>> evaluateReference(const OpDef& op, const ir
     return Error(ErrorCode::ProgramError, fmt::format("{}: the extents are too large", op.name));
 
   std::vector<ReferenceResult> results;
+  std::vector<KnownInput> made;
   for (size_t i = 0; i < types.assume_value()->results.size(); ++i) {
     ReferenceResult result;
     result.dtype = types.assume_value()->results[i].dtype;
+    made.push_back({result.dtype, {}, std::nullopt, std::nullopt});
     for (const DimExpr& extent : dims.assume_value()[i].extents) {
-      const std::optional<int64_t> number = extent.asConstant();
+      // The reference version finds an extent that is left open, and pays for it then.
+      const bool isOpen = !extent.isConstant() && !extent.isTooLarge();
+      const std::optional<int64_t> number = isOpen ? 0 : extent.asConstant();
       if (!number || *number < 0)
         return Error(ErrorCode::ProgramError,
                      fmt::format("{}: the shape of the result is too large", op.name));
       result.shape.push_back(*number);
+      made.back().dims.push_back(DimExpr::constant(*number));
     }
-    const std::optional<int64_t> count = checkedElementCount(result.shape);
-    const std::optional<int64_t> size =
-        count ? checkedMul<int64_t>(*count, sizeBytes(result.dtype)) : std::nullopt;
-    if (!size || *size > (int64_t{1} << 40))
-      return Error(ErrorCode::OutOfMemory, fmt::format("{}: the result is too large", op.name));
+    BATON_TRY(checkSize(call, result));
     results.push_back(std::move(result));
   }
-  std::vector<KnownInput> made;
-  for (size_t i = 0; i < results.size(); ++i)
-    made.push_back({results[i].dtype, dims.assume_value()[i].extents, std::nullopt, std::nullopt});
-  const uint64_t needed = workOf(call, known, made);
-  if (needed > work)
-    return Error(ErrorCode::LimitReached, fmt::format("{}: more than {} elements", op.name, work));
-  work -= needed;
-  for (ReferenceResult& result : results)
-    result.bytes.resize(static_cast<size_t>(elementCount(result.shape) * sizeBytes(result.dtype)));
+  BATON_TRY(pay(call, workOf(call, known, made), work));
+  for (ReferenceResult& result : results) makeElements(result);
   if (op.scalarReference != nullptr) {
     BATON_TRY(runScalars(op, call, inputs, results[0], relations));
   } else {
-    ReferenceCall reference{call, inputs, results, relations};
+    ReferenceCall reference{call, inputs, results, relations, work};
     BATON_TRY(op.reference(reference));
   }
   return results;

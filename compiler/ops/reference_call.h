@@ -20,12 +20,17 @@ struct ScalarReferenceCall {
   DType resultType;
 };
 
-/// Results are allocated, with the shapes that the relations give, and zero.
+/// Results are allocated, with the shapes that the relations give, and zero. One with an extent that
+/// only the run tells has no shape yet.
 struct ReferenceCall {
   const OpCall& call;
   std::span<const TensorView> inputs;
   std::span<ReferenceResult> results;
   DimsContext& relations;
+  uint64_t& work;
+
+  /// Makes a result that has no shape yet.
+  Result<void> allocate(size_t result, std::vector<int64_t> shape) const;
 
   int64_t extent(size_t input, size_t axis) const { return inputs[input].shape[axis]; }
   uint64_t load(size_t input, int64_t linear) const;

@@ -26,16 +26,18 @@ Result<std::optional<StructureResult>> broadcastToStructure(const OpCall& call, 
   return oneResult(*dtype, *rank);
 }
 
-Result<std::vector<TensorDims>> broadcastToDims(const OpCall& call, DimsContext& context) {
-  BATON_TRY_ASSIGN(std::vector<DimExpr> target, shapeExtents(call, context, targetShape(call)));
+namespace {
+
+Result<std::vector<TensorDims>> broadcastDataTo(const OpCall& call, DimsContext& context,
+                                                std::vector<DimExpr> target) {
   const std::vector<DimExpr> data = copyDims(context, 0);
   const size_t offset = target.size() - data.size();
   const DimExpr one = DimExpr::constant(1);
   std::vector<DimExpr> shown = data;
   shown.insert(shown.end(), target.begin(), target.end());
   const std::string message =
-      fmt::format("broadcast_to: the shape {} cannot be broadcast to {}", shapePlaceholders(0, data.size()),
-                  shapePlaceholders(data.size(), target.size()));
+      fmt::format("{}: the shape {} cannot be broadcast to {}", call.op->name,
+                  shapePlaceholders(0, data.size()), shapePlaceholders(data.size(), target.size()));
   for (size_t axis = 0; axis < data.size(); ++axis) {
     const DimExpr& wanted = target[offset + axis];
     const bool isOne = context.decide(data[axis], Relation::Eq, one) == Truth::True;
@@ -47,6 +49,29 @@ Result<std::vector<TensorDims>> broadcastToDims(const OpCall& call, DimsContext&
                                        message, shown));
   }
   return std::vector<TensorDims>{{std::move(target)}};
+}
+
+}  // namespace
+
+Result<std::vector<TensorDims>> broadcastToDims(const OpCall& call, DimsContext& context) {
+  BATON_TRY_ASSIGN(std::vector<DimExpr> target, shapeExtents(call, context, targetShape(call)));
+  return broadcastDataTo(call, context, std::move(target));
+}
+
+Result<std::optional<StructureResult>> broadcastToLikeStructure(const OpCall& call,
+                                                                StructureContext& context) {
+  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  const std::optional<int> rank = context.rank(1);
+  const std::optional<int> dataRank = context.rank(0);
+  if (rank && dataRank && *dataRank > *rank)
+    return opError(call, fmt::format("data of rank {} cannot be broadcast to rank {}", *dataRank, *rank));
+  const std::optional<DType> dtype = context.dtype(0);
+  if (!rank || !dtype || !dataRank) return std::nullopt;
+  return oneResult(*dtype, *rank);
+}
+
+Result<std::vector<TensorDims>> broadcastToLikeDims(const OpCall& call, DimsContext& context) {
+  return broadcastDataTo(call, context, copyDims(context, 1));
 }
 
 std::optional<std::vector<DimExpr>> broadcastToValues(const OpCall&, DimsContext& context,
@@ -113,6 +138,13 @@ using loop::Value;
 
 Result<Value> broadcastToElement(ElementContext& context, std::span<const Value> index) {
   return context.readBroadcast(0, index);
+}
+Result<void> broadcastToLikeLegal(ExpandContext& context) {
+  ir::Attrs attrs;
+  attrs.set("shape", context.resultDims());
+  BATON_TRY_ASSIGN(const TensorId result, context.make("broadcast_to", attrs, {context.input(0)}));
+  context.become({result});
+  return success();
 }
 Result<void> broadcastToReference(ReferenceCall& call) {
   forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {

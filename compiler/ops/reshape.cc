@@ -1,4 +1,6 @@
-// reshape: the same elements in another shape, with TVM's special values.
+// reshape: the same elements in another shape, with TVM's special values; and
+// contrib_reverse_reshape, which walks over both shapes from their ends.
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -14,6 +16,14 @@ namespace {
 
 ShapeSource newShape(const OpCall& call) { return {ReshapeAttrs{*call.attrs}.newshape(), 1, "new shape"}; }
 
+bool isReversed(const OpCall& call) { return call.op->name == "contrib_reverse_reshape"; }
+
+/// Extents, or elements of the new shape, in the order in which they are walked over.
+std::vector<DimExpr> inOrder(const OpCall& call, std::vector<DimExpr> dims) {
+  if (isReversed(call)) std::reverse(dims.begin(), dims.end());
+  return dims;
+}
+
 /// Removes one factor equal to `dim`; false when there is none.
 bool cancel(std::vector<DimExpr>& factors, const DimExpr& dim) {
   for (size_t i = 0; i < factors.size(); ++i) {
@@ -28,15 +38,18 @@ bool cancel(std::vector<DimExpr>& factors, const DimExpr& dim) {
 class ShapeWalk {
  public:
   ShapeWalk(const OpCall& call, DimsContext& context, std::vector<DimExpr> data, std::vector<DimExpr> shape)
-      : call_(call), context_(context), data_(std::move(data)), shape_(std::move(shape)) {}
+      : call_(call),
+        context_(context),
+        data_(inOrder(call, std::move(data))),
+        shape_(inOrder(call, std::move(shape))) {}
 
   Result<std::vector<DimExpr>> run() {
     for (size_t i = 0; i < shape_.size(); ++i) {
       const std::optional<int64_t> value = shape_[i].asConstant();
-      const int64_t least = newShape(call_).attribute != nullptr ? -4 : -1;
+      const int64_t least = newShape(call_).attribute == nullptr ? -1 : isReversed(call_) ? -3 : -4;
       if (value && *value < least)
-        return opError(
-            call_, fmt::format("element {} of the new shape is {}; expected {} or more", i, *value, least));
+        return opError(call_, fmt::format("element {} of the new shape is {}; expected {} or more",
+                                          placeOf(i), *value, least));
       if (value == -4) {
         BATON_TRY(split(i));
         i += 2;
@@ -50,13 +63,17 @@ class ShapeWalk {
   }
 
  private:
+  /// The position in the new shape, as it was written.
+  size_t placeOf(size_t i) const { return isReversed(call_) ? shape_.size() - 1 - i : i; }
+
   bool allowsZero() const { return ReshapeAttrs{*call_.attrs}.allowzero(); }
 
   /// The next extent of the data, for a value that needs one.
   Result<DimExpr> next(int64_t value) {
     if (at_ >= data_.size())
-      return opError(call_, fmt::format("{} in the new shape stands for extent {} of the data, which has {}",
-                                        value, at_, data_.size()));
+      return opError(
+          call_, fmt::format("{} in the new shape stands for extent {}{} of the data, which has {}", value,
+                             at_, isReversed(call_) ? " from the end" : "", data_.size()));
     return data_[at_++];
   }
 
@@ -103,7 +120,8 @@ class ShapeWalk {
   /// An extent as it stands. Elements of an input that come out as 0 or -1 mean what these
   /// mean in an attribute.
   Result<void> plain(const DimExpr& value) {
-    const std::string place = fmt::format("reshape: element {} of the new shape", result_.size());
+    const std::string place =
+        fmt::format("{}: element {} of the new shape", call_.op->name, placeOf(result_.size()));
     if (value.isConstant() || context_.decide(value, Relation::Gt, DimExpr()) == Truth::True) {
       push(value);
     } else if (newShape(call_).attribute != nullptr) {
@@ -184,8 +202,8 @@ class ShapeWalk {
     }
     for (const auto& [i, isInferred] : isInferred_) inferredCount = inferredCount + isInferred;
     if (!inferredCount.isConstant())
-      BATON_TRY(
-          context_.require(inferredCount, Relation::Le, one(), "reshape: the new shape holds {0} times -1"));
+      BATON_TRY(context_.require(inferredCount, Relation::Le, one(),
+                                 fmt::format("{}: the new shape holds {{0}} times -1", call_.op->name)));
     if (!inferredCount.isZero()) {
       DimExpr divisor = product(known);
       if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
@@ -193,11 +211,13 @@ class ShapeWalk {
       if (inferred_) result_[*inferred_] = rest;
       for (const auto& [i, isInferred] : isInferred_) result_[i] = max(result_[i], isInferred * rest);
     }
+    data_ = inOrder(call_, std::move(data_));
+    result_ = inOrder(call_, std::move(result_));
     std::vector<DimExpr> shown = data_;
     shown.insert(shown.end(), result_.begin(), result_.end());
     BATON_TRY(context_.require(
         product(data_), Relation::Eq, product(result_),
-        fmt::format("reshape: the shapes {} and {} have different numbers of elements",
+        fmt::format("{}: the shapes {} and {} have different numbers of elements", call_.op->name,
                     shapePlaceholders(0, data_.size()), shapePlaceholders(data_.size(), result_.size())),
         std::move(shown)));
     return std::move(result_);
@@ -228,8 +248,9 @@ Result<std::optional<StructureResult>> reshapeStructure(const OpCall& call, Stru
   // -2 stands for as many extents as are left; -3 takes two and leaves one; -4 is none itself.
   int rank = 0;
   int used = 0;
-  for (size_t i = 0; i < source.attribute->size(); ++i) {
-    const std::optional<int64_t> value = (*source.attribute)[i].asConstant();
+  const std::vector<DimExpr> shape = inOrder(call, *source.attribute);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const std::optional<int64_t> value = shape[i].asConstant();
     if (value == -2) {
       const std::optional<int> dataRank = context.rank(0);
       if (!dataRank) return std::nullopt;

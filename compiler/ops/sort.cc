@@ -9,6 +9,7 @@
 #include "compiler/ops/expand.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
+#include "compiler/ops/sort_order.h"
 
 namespace baton::ops {
 
@@ -133,7 +134,7 @@ class ThreeAxes {
   size_t axis() const { return axis_; }
   Result<TensorId> data() {
     const std::vector<DimExpr> dims = context_.dims(context_.input(0));
-    return shaped(context_.input(0), {product(std::span(dims).first(axis_)), dims[axis_],
+    return context_.reshape(context_.input(0), {product(std::span(dims).first(axis_)), dims[axis_],
                                       product(std::span(dims).subspan(axis_ + 1))});
   }
   TensorId upwards() {
@@ -143,18 +144,11 @@ class ThreeAxes {
   Result<TensorId> result(TensorId of, DType dtype) {
     std::vector<DimExpr> dims = context_.dims(context_.input(0));
     dims[axis_] = context_.dims(of)[1];
-    BATON_TRY_ASSIGN(const TensorId whole, shaped(of, std::move(dims)));
+    BATON_TRY_ASSIGN(const TensorId whole, context_.reshape(of, std::move(dims)));
     return context_.cast(whole, dtype);
   }
 
  private:
-  Result<TensorId> shaped(TensorId tensor, std::vector<DimExpr> dims) {
-    ir::Attrs attrs;
-    attrs.set("newshape", std::move(dims));
-    attrs.set("allowzero", true);
-    return context_.make("reshape", attrs, {tensor});
-  }
-
   ExpandContext& context_;
   size_t axis_;
 };
@@ -169,17 +163,11 @@ ir::Attrs indexAttr(DType wanted) {
 /// How many topk gives, as a tensor of rank 0.
 Result<TensorId> countOf(ExpandContext& context, size_t axis) {
   const TopkAttrs attrs{*context.call().attrs};
-  ir::Attrs wide;
-  wide.set("dtype", DType::I64);
   if (context.call().inputCount == 1 && attrs.k() >= 1)
     return context.scalar(DType::I64, static_cast<double>(attrs.k()));
-  ir::Attrs at;
-  at.set("axis", int64_t{0});
-  BATON_TRY_ASSIGN(const TensorId shape, context.make("shape_of", wide, {context.input(0)}));
-  BATON_TRY_ASSIGN(const TensorId all,
-                   context.make("take", at, {shape, context.scalar(DType::I64, static_cast<double>(axis))}));
+  BATON_TRY_ASSIGN(const TensorId all, context.extentOf(context.input(0), axis));
   if (context.call().inputCount == 1) return all;
-  BATON_TRY_ASSIGN(const TensorId k, context.make("cast", wide, {context.input(1)}));
+  BATON_TRY_ASSIGN(const TensorId k, context.cast(context.input(1), DType::I64));
   BATON_TRY_ASSIGN(const TensorId isAll, context.make("less", {}, {k, context.scalar(DType::I64, 1)}));
   return context.make("where", {}, {isAll, all, k});
 }
@@ -225,15 +213,15 @@ Result<void> topkLegal(ExpandContext& context) {
   return success();
 }
 
-namespace {
-
-bool isBefore(DType dtype, uint64_t a, uint64_t b) {
+bool isSortedBefore(DType dtype, uint64_t a, uint64_t b) {
   if (isUnsignedInt(dtype) || dtype == DType::Bool) return a < b;
   if (isSignedInt(dtype)) return static_cast<int64_t>(a) < static_cast<int64_t>(b);
   const double x = scalarFromBits<double>(convertScalar(a, dtype, DType::F64));
   const double y = scalarFromBits<double>(convertScalar(b, dtype, DType::F64));
   return std::isnan(y) ? !std::isnan(x) : x < y;
 }
+
+namespace {
 
 void storeOrder(ReferenceCall& call, size_t axis, bool isAscending, std::optional<size_t> values,
                 std::optional<size_t> indices) {
@@ -242,7 +230,7 @@ void storeOrder(ReferenceCall& call, size_t axis, bool isAscending, std::optiona
     std::vector<size_t> order(column.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-      return isAscending ? isBefore(dtype, column[a], column[b]) : isBefore(dtype, column[b], column[a]);
+      return isAscending ? isSortedBefore(dtype, column[a], column[b]) : isSortedBefore(dtype, column[b], column[a]);
     });
     order.resize(static_cast<size_t>(call.results[0].shape[axis]));
     for (const size_t index : order) {

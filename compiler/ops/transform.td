@@ -8,12 +8,13 @@ class MovingOperator<string name, list<Input> inputs, string stem, string formul
   let Summary = summary;
 }
 
+defvar NewShape = [
+  Attr<"newshape", DimListAttr, "None", "The shape. 0: the extent of the data at this position; -1: what remains; -2: all further extents of the data; -3: the product of two; -4: splits one into the two that follow, one of which may be -1. None: given by the second input, which may hold 0 and -1">,
+  Attr<"allowzero", BoolAttr, "False", "0 is an extent of zero">,
+];
 def : MovingOperator<"reshape", [Input<"data", AnyType>, OptionalInput<"new shape", Index>], "reshape",
                      "elements in row-major order", "The same elements in another shape"> {
-  let Attrs = [
-    Attr<"newshape", DimListAttr, "None", "The shape. 0: the extent of the data at this position; -1: what remains; -2: all further extents of the data; -3: the product of two; -4: splits one into the two that follow, one of which may be -1. None: given by the second input, which may hold 0 and -1">,
-    Attr<"allowzero", BoolAttr, "False", "0 is an extent of zero">,
-  ];
+  let Attrs = NewShape;
   let Aliases = ["dyn.reshape"];
   let Values = "reshape";
   let ValueInputs = [1];
@@ -105,4 +106,60 @@ def : MovingOperator<"tile", [Input<"data", AnyType>, OptionalInput<"repetitions
   let Attrs = [Attr<"reps", DimListAttr, "None", "How often along each axis, 0 or more. None: given by the second input">];
   let Aliases = ["dyn.tile"];
   let ValueInputs = [1];
+}
+
+// Written with those.
+class ShapedOperator<string name, list<Input> inputs, string stem, string formula, string summary>
+    : Operator<name, inputs, stem> {
+  let Lowering = Legal;
+  let Formula = formula;
+  let Summary = summary;
+}
+defvar DataAndShape = [Input<"data", AnyType>, Input<"shape", AnyType>];
+
+def : ShapedOperator<"contrib_reverse_reshape", [Input<"data", AnyType>, OptionalInput<"new shape", Index>], "reshape",
+                     "elements in row-major order", "`reshape` with the extents and the new shape taken from the last to the first"> {
+  let Attrs = NewShape;
+  let Values = "copy";
+  let Lower = "reshapeToResult";
+  let ValueInputs = [1];
+  let Errors = "As of `reshape`; a -4";
+}
+def : ShapedOperator<"reshape_like", DataAndShape, "reshapeLike",
+                     "elements in row-major order", "The same elements with the extents of another tensor, whose elements do not matter, in place of some"> {
+  let Attrs = [
+    Attr<"lhs_begin", IntAttr, "0", "First axis of the data that is replaced; negative ones count from the end">,
+    Attr<"lhs_end", IntAttr, "None", "Axis after the last that is replaced, likewise. None: to the end">,
+    Attr<"rhs_begin", IntAttr, "0", "First axis of the other tensor whose extent is taken, likewise">,
+    Attr<"rhs_end", IntAttr, "None", "Axis after the last whose extent is taken, likewise. None: to the end">,
+  ];
+  let Values = "copy";
+  let Lower = "reshapeToResult";
+  let Reference = "reshape";
+  let Errors = "Axes that are none, or end before they begin";
+}
+def : ShapedOperator<"broadcast_to_like", DataAndShape, "broadcastToLike",
+                     "y[i...] = data[those of i where the data has more than one]", "`broadcast_to` the shape of another tensor, whose elements do not matter"> {
+  let Values = "broadcastTo";
+  let Reference = "broadcastTo";
+}
+def : ShapedOperator<"slice_like", DataAndShape, "sliceLike",
+                     "y[i...] = data[i...]", "The first elements along some axes, as many as another tensor has, whose elements do not matter"> {
+  let Attrs = [Attr<"axes", IntListAttr, "None", "Which axes; negative ones count from the end. None, or an empty list: those that both have">];
+  let Errors = "An axis that one of them does not have; an extent that is greater than that of the data";
+}
+def : ShapedOperator<"dyn.expand_dims", [Input<"data", AnyType>, Input<"axis", Index>], "dynamicExpandDims",
+                     "y[..., 0, ...] = data[...]", "`expand_dims` at a position that a scalar, or a vector of one element, holds"> {
+  let Attrs = [Attr<"num_newaxis", IntAttr, "1", "How many">];
+  let ValueInputs = [1];
+  let Lower = "reshapeToResult";
+  let Reference = "reshape";
+  let Errors = "An axis outside [-r - 1, r]; a negative number of new axes";
+}
+def : ShapedOperator<"dyn.squeeze", [Input<"data", AnyType>, Input<"axis", Index>], "dynamicSqueeze",
+                     "y[...] = data[..., 0, ...]", "`squeeze` of the axes that a vector lists"> {
+  let ValueInputs = [1];
+  let Lower = "reshapeToResult";
+  let Reference = "reshape";
+  let Errors = "An axis outside [-r, r) or listed twice; an extent that is not 1";
 }

@@ -23,10 +23,9 @@ Result<std::optional<StructureResult>> unaryStructure(const OpCall&, StructureCo
 
 /// Of an operator with an attribute `axis`.
 Result<std::optional<StructureResult>> alongAxisStructure(const OpCall& call, StructureContext& context) {
-  BATON_TRY_ASSIGN(std::optional<StructureResult> result, unaryStructure(call, context));
   if (const std::optional<int> rank = context.rank(0))
     BATON_TRY(normaliseAxis(call, "axis", call.attrs->intOf("axis"), *rank));
-  return result;
+  return unaryStructure(call, context);
 }
 
 Result<std::optional<StructureResult>> predicateStructure(const OpCall&, StructureContext& context) {

@@ -23,11 +23,24 @@ def : UnaryOperator<"trunc", Numeric, "trunc", "trunc(x)", "Rounds towards zero;
 def : UnaryOperator<"round", Numeric, "round", "round(x)", "Rounds to nearest, halves to even; the identity for integers">;
 def : UnaryOperator<"sqrt", Float, "sqrt", "sqrt(x)", "Square root, correctly rounded">;
 def : UnaryOperator<"rsqrt", Float, "rsqrt", "1 / sqrt(x)", "Reciprocal of the square root, each of the two operations rounded">;
-def : UnaryOperator<"exp", Float, "exp", "exp(x)", "Exponential function, at most 4 ulp">;
+def : UnaryOperator<"exp", Float, "exp", "exp(x)", "Exponential function, at most 4 ulp"> { let Aliases = ["fast_exp"]; }
 def : UnaryOperator<"log", Float, "log", "log(x)", "Natural logarithm, at most 4 ulp">;
-def : UnaryOperator<"tanh", Float, "tanh", "tanh(x)", "Hyperbolic tangent, at most 4 ulp">;
+def : UnaryOperator<"log2", Float, "log2", "log2(x)", "Logarithm to base 2, at most 4 ulp">;
+def : UnaryOperator<"log10", Float, "log10", "log10(x)", "Logarithm to base 10, at most 4 ulp">;
+def : UnaryOperator<"sin", Float, "sin", "sin(x)", "Sine, at most 4 ulp; of |x| up to 2^48 in float64">;
+def : UnaryOperator<"cos", Float, "cos", "cos(x)", "Cosine, at most 4 ulp; of |x| up to 2^48 in float64">;
+def : UnaryOperator<"tan", Float, "tan", "tan(x)", "Tangent, at most 4 ulp; of |x| up to 2^48 in float64">;
+def : UnaryOperator<"asin", Float, "asin", "asin(x)", "Inverse sine, at most 4 ulp; NaN outside [-1, 1]">;
+def : UnaryOperator<"acos", Float, "acos", "acos(x)", "Inverse cosine, at most 4 ulp; NaN outside [-1, 1]">;
+def : UnaryOperator<"atan", Float, "atan", "atan(x)", "Inverse tangent, at most 4 ulp">;
+def : UnaryOperator<"sinh", Float, "sinh", "sinh(x)", "Hyperbolic sine, at most 4 ulp">;
+def : UnaryOperator<"cosh", Float, "cosh", "cosh(x)", "Hyperbolic cosine, at most 4 ulp">;
+def : UnaryOperator<"asinh", Float, "asinh", "asinh(x)", "Inverse hyperbolic sine, at most 4 ulp">;
+def : UnaryOperator<"acosh", Float, "acosh", "acosh(x)", "Inverse hyperbolic cosine, at most 4 ulp; NaN below 1">;
+def : UnaryOperator<"atanh", Float, "atanh", "atanh(x)", "Inverse hyperbolic tangent, at most 4 ulp; NaN outside [-1, 1], infinite at its ends">;
+def : UnaryOperator<"tanh", Float, "tanh", "tanh(x)", "Hyperbolic tangent, at most 4 ulp"> { let Aliases = ["fast_tanh"]; }
 def : UnaryOperator<"sigmoid", Float, "sigmoid", "1 / (1 + exp(-x))", "Logistic function, at most 4 ulp">;
-def : UnaryOperator<"erf", Float, "erf", "erf(x)", "Error function, at most 4 ulp">;
+def : UnaryOperator<"erf", Float, "erf", "erf(x)", "Error function, at most 4 ulp"> { let Aliases = ["fast_erf"]; }
 def : UnaryOperator<"nn.relu", Numeric, "relu", "max(x, 0)", "The positive part; NaN of NaN">;
 def : UnaryOperator<"logical_not", Bool, "bitwiseNot", "not x", "Logical not">;
 def : UnaryOperator<"bitwise_not", BoolOrInteger, "bitwiseNot", "~x", "Not of each bit">;

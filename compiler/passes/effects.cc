@@ -86,7 +86,7 @@ bool canFail(const ir::Function& function, const ir::Binding& binding) {
     }
     case ops::FailureKind::IndexRange: {
       const auto mode = call->attrs.get<std::string>("mode");
-      return !mode || *mode == "fast";
+      return !mode || (*mode != "clip" && *mode != "wrap");
     }
   }
   return true;

@@ -25,12 +25,13 @@ constexpr uint32_t kNoGroup = UINT32_MAX;
 
 /// Operators that cost no more than reading their operands again.
 bool isCheap(const ops::OpDef& op) {
-  constexpr std::array kCheap = {"abs",         "add",           "bitwise_and", "bitwise_not", "bitwise_or",
-                                 "bitwise_xor", "cast",          "clip",        "copy",        "equal",
-                                 "greater",     "greater_equal", "less",        "less_equal",  "logical_and",
-                                 "logical_not", "logical_or",    "logical_xor", "maximum",     "minimum",
-                                 "multiply",    "negative",      "nn.bias_add", "nn.relu",     "not_equal",
-                                 "ones_like",   "subtract",      "where",       "zeros_like"};
+  constexpr std::array kCheap = {
+      "abs",       "add",        "bitwise_and", "bitwise_not", "bitwise_or",  "bitwise_xor",
+      "cast",      "clip",       "copy",        "equal",       "greater",     "greater_equal",
+      "less",      "less_equal", "logical_and", "logical_not", "logical_or",  "logical_xor",
+      "maximum",   "minimum",    "multiply",    "negative",    "nn.bias_add", "nn.leaky_relu",
+      "nn.prelu",  "nn.relu",    "not_equal",   "ones_like",   "subtract",    "where",
+      "zeros_like"};
   if (op.fusion == FusionKind::Injective) return true;
   return std::find(kCheap.begin(), kCheap.end(), op.name) != kCheap.end();
 }

@@ -116,21 +116,23 @@ Structure::Outcome OperatorStructure::run(std::vector<Term>& waitFor) {
   return Structure::Outcome::NotYet;
 }
 
-/// Extents of the results of rank 1, as far as those of the inputs tell. What the dims relation
-/// finds wrong here it finds again when extents are inferred.
-std::vector<std::optional<int64_t>> OperatorStructure::lengthsOf(const ops::StructureResult& result) const {
-  std::vector<std::optional<int64_t>> lengths(result.results.size());
-  const bool isWanted = std::any_of(result.results.begin(), result.results.end(),
-                                    [](const ops::TensorStructure& tensor) { return tensor.rank == 1; });
-  if (!isWanted) return lengths;
+/// First extents of the results on which ranks may depend, as far as those of the inputs tell. What
+/// the dims relation finds wrong here it finds again when extents are inferred.
+std::vector<std::optional<int64_t>> OperatorStructure::firstExtentsOf(
+    const ops::StructureResult& result) const {
+  std::vector<std::optional<int64_t>> extents(result.results.size());
+  const auto mayDecide = [](const ops::TensorStructure& tensor) {
+    return tensor.rank == 1 || (tensor.rank > 1 && isInteger(tensor.dtype));
+  };
+  if (std::none_of(result.results.begin(), result.results.end(), mayDecide)) return extents;
   auto next = static_cast<uint32_t>(structure_.module_.dimSymbols.size());
   std::vector<ops::KnownInput> inputs;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const std::optional<int> inputRank = rank(i);
-    if (!inputRank) return lengths;
+    if (!inputRank) return extents;
     ops::KnownInput known{.dtype = dtype(i).value_or(DType::F32)};  // extents seldom depend on it
     for (int axis = 0; axis < *inputRank; ++axis) known.dims.push_back(DimExpr::symbol(DimSymbol(next++)));
-    if (const std::optional<int64_t> only = length(i)) known.dims = {DimExpr::constant(*only)};
+    if (const std::optional<int64_t> first = length(i)) known.dims[0] = DimExpr::constant(*first);
     if (const std::optional<std::vector<int64_t>> values = constantInts(i)) {
       known.values.emplace();
       for (int64_t value : *values) known.values->push_back(DimExpr::constant(value));
@@ -141,10 +143,10 @@ std::vector<std::optional<int64_t>> OperatorStructure::lengthsOf(const ops::Stru
   ops::KnownDims context(inputs, nothing, next);
   const Result<std::vector<ops::TensorDims>> dims =
       call_.op->dims({call_.op, &call_.attrs, inputs_.size()}, context);
-  if (!dims.has_value()) return lengths;
-  for (size_t i = 0; i < lengths.size(); ++i)
-    if (result.results[i].rank == 1) lengths[i] = dims.value()[i].extents[0].asConstant();
-  return lengths;
+  if (!dims.has_value()) return extents;
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (mayDecide(result.results[i])) extents[i] = dims.value()[i].extents[0].asConstant();
+  return extents;
 }
 
 void OperatorStructure::apply(const ops::StructureResult& result) {
@@ -154,11 +156,11 @@ void OperatorStructure::apply(const ops::StructureResult& result) {
     tensors.push_back(terms.tensor(tensor.dtype, tensor.rank));
   bool isTuple = result.isTuple || tensors.size() != 1;
   Structure::VarFacts& facts = structure_.facts_[pending_.function][binding_.var.value()];
-  std::vector<std::optional<int64_t>> lengths = lengthsOf(result);
+  std::vector<std::optional<int64_t>> extents = firstExtentsOf(result);
   if (isTuple)
-    facts.elementLengths = std::move(lengths);
-  else if (!facts.length)
-    facts.length = lengths[0];
+    facts.firstExtents = std::move(extents);
+  else if (!facts.firstExtent)
+    facts.firstExtent = extents[0];
   Term term = isTuple ? terms.tuple(std::move(tensors)) : tensors[0];
   structure_.require(term, pending_.result, binding_.location,
                      fmt::format("the result of {}", call_.op->name));
@@ -179,16 +181,16 @@ const ir::Constant* OperatorStructure::constantOf(size_t input) const {
 
 std::optional<int64_t> OperatorStructure::length(size_t input) const {
   if (const ir::Constant* constant = constantOf(input))
-    return constant->shape.size() == 1 ? std::optional(constant->shape[0]) : std::nullopt;
+    return constant->shape.empty() ? std::nullopt : std::optional(constant->shape[0]);
   const std::optional<ir::Atom>& atom = inputs_[input].atom;
   if (!atom || !atom->isVar()) return std::nullopt;
   const std::vector<Structure::VarFacts>& facts = structure_.facts_[pending_.function];
   const Structure::VarFacts& of = facts[atom->var().value()];
-  if (of.length || of.definition == nullptr) return of.length;
+  if (of.firstExtent || of.definition == nullptr) return of.firstExtent;
   const ir::Project* project = std::get_if<ir::Project>(of.definition);
   if (project == nullptr || !project->tuple.isVar()) return std::nullopt;
-  const auto& lengths = facts[project->tuple.var().value()].elementLengths;
-  return project->index < lengths.size() ? lengths[project->index] : std::nullopt;
+  const auto& extents = facts[project->tuple.var().value()].firstExtents;
+  return project->index < extents.size() ? extents[project->index] : std::nullopt;
 }
 
 std::optional<std::vector<int64_t>> OperatorStructure::constantInts(size_t input) const {

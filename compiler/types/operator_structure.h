@@ -46,7 +46,7 @@ class OperatorStructure final : public ops::StructureContext {
   Result<void> provideDType(size_t result, Term dtype);
   std::string printInput(size_t input) const;
   Error mismatch(size_t input, const std::string& expected) const;
-  std::vector<std::optional<int64_t>> lengthsOf(const ops::StructureResult& result) const;
+  std::vector<std::optional<int64_t>> firstExtentsOf(const ops::StructureResult& result) const;
   void apply(const ops::StructureResult& result);
   void report(const std::string& message);
   SourceLocation locationOf(size_t written) const;

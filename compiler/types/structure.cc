@@ -78,8 +78,8 @@ void Structure::inferBody(uint32_t index) {
   std::vector<VarFacts>& facts = facts_[index];
   for (ir::VarId param : function_->params) {
     ir::TypeRef type = function_->var(param).declaredType;
-    if (type != nullptr && type->isTensor() && type->rank() == 1)
-      facts[param.value()].length = type->dims()[0].asConstant();
+    if (type != nullptr && type->isTensor() && type->rank() > 0)
+      facts[param.value()].firstExtent = type->dims()[0].asConstant();
   }
   ir::WalkCallbacks callbacks;
   callbacks.enterBinding = [&](ir::BlockId block, size_t binding) {
@@ -144,8 +144,8 @@ void Structure::inferLambda(const ir::Binding& binding, const ir::Lambda& lambda
   for (ir::VarId param : lambda.params) {
     ir::TypeRef declared = function_->var(param).declaredType;
     if (declared != nullptr) structure.vars[param.value()] = terms_.fromType(declared, {});
-    if (declared != nullptr && declared->isTensor() && declared->rank() == 1)
-      facts_[current_][param.value()].length = declared->dims()[0].asConstant();
+    if (declared != nullptr && declared->isTensor() && declared->rank() > 0)
+      facts_[current_][param.value()].firstExtent = declared->dims()[0].asConstant();
     params.push_back(structure.vars[param.value()]);
   }
   Term result =
@@ -195,7 +195,7 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
       structure.vars[binding.var.value()] = var = type;
     else
       require(var, type, binding.location, nameOf(function_->var(binding.var)));
-    if (declared->isTensor() && declared->rank() == 1) facts.length = declared->dims()[0].asConstant();
+    if (declared->isTensor() && declared->rank() > 0) facts.firstExtent = declared->dims()[0].asConstant();
   }
   auto at = [&](uint32_t operand) { return Occurrence{block, index, operand}; };
   auto place = [&](size_t operand) { return operandLocation(binding.var, operand, binding.location); };
@@ -212,8 +212,8 @@ void Structure::inferBinding(ir::BlockId block, uint32_t index) {
       s.require(s.operand(rhs.atom, occurrence(0)), var, binding.location,
                 nameOf(s.function_->var(binding.var)));
       VarFacts& facts = s.facts_[s.current_][binding.var.value()];
-      if (rhs.atom.isVar() && !facts.length)
-        facts.length = s.facts_[s.current_][rhs.atom.var().value()].length;
+      if (rhs.atom.isVar() && !facts.firstExtent)
+        facts.firstExtent = s.facts_[s.current_][rhs.atom.var().value()].firstExtent;
     }
     void operator()(const ir::CallOp& rhs) {
       Pending pending{Pending::Kind::Operator, s.current_, block, index, {}, var, {}, false};

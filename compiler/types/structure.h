@@ -119,8 +119,8 @@ class Structure {
   SourceLocation location_;  // of the binding at hand
   struct VarFacts {
     const ir::Rhs* definition = nullptr;
-    std::optional<int64_t> length;                       // of a rank-1 tensor
-    std::vector<std::optional<int64_t>> elementLengths;  // of the elements of an operator's tuple
+    std::optional<int64_t> firstExtent;                // of a tensor that has axes
+    std::vector<std::optional<int64_t>> firstExtents;  // of the elements of an operator's tuple
   };
   std::vector<std::vector<VarFacts>> facts_;                      // by function, by variable
   std::unordered_map<ir::VarId, const ir::Lambda*> polymorphic_;  // outside their own body

@@ -1,7 +1,14 @@
 #include "printed_program.h"
 
+#include <algorithm>
+#include <set>
+#include <vector>
+
 #include "compiler/frontend/parser.h"
+#include "compiler/ir/attr_dims.h"
 #include "compiler/ir/printer.h"
+#include "compiler/ir/type_walk.h"
+#include "compiler/ir/walk.h"
 #include "compiler/types/typing.h"
 #include "equal_modules.h"
 
@@ -15,9 +22,29 @@ ir::Module parsed(const std::string& name, const std::string& text, frontend::Di
   return module;
 }
 
+/// Whether an attribute holds an extent that depends on an element of a tensor. Text names extents only, so
+/// nothing in it says what that is.
+bool dependsOnElements(const ir::Function& function) {
+  std::set<DimSymbol> extents;
+  std::vector<DimSymbol> elements;
+  for (const ir::VarInfo& var : function.vars) {
+    if (var.type != nullptr) ir::forEachBoundSymbol(var.type, [&](DimSymbol symbol) { extents.insert(symbol); });
+    for (const DimExpr& element : var.valueDims.value_or(std::vector<DimExpr>())) element.collectSymbols(elements);
+  }
+  std::vector<DimSymbol> used;
+  for (const ir::BlockId block : ir::blocksInOrder(function, function.body))
+    for (const ir::Binding& binding : function.block(block).bindings)
+      if (const ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs))
+        ir::forEachDim(call->attrs, [&](const DimExpr& dim) { dim.collectSymbols(used); });
+  return std::any_of(used.begin(), used.end(), [&](DimSymbol symbol) {
+    return !extents.contains(symbol) && std::find(elements.begin(), elements.end(), symbol) != elements.end();
+  });
+}
+
 }  // namespace
 
 std::string errorsOfPrinted(const ir::Module& module, bool isTyped) {
+  if (std::any_of(module.functions.begin(), module.functions.end(), dependsOnElements)) return {};
   frontend::Diagnostics errors;
   ir::Module again = parsed("printed", ir::print(module, {.constants = true}), errors);
   if (!errors.hasErrors() && isTyped) types::inferTypes(again, errors);

@@ -1,30 +1,18 @@
 #include "tests/unit/compiler/ops/operator_cases.h"
 
-#include <functional>
 #include <iterator>
-#include <map>
 #include <set>
 
 #include "base/checked_math.h"
 #include "compiler/ops/packed_weight.h"
+#include "tests/unit/compiler/ops/case_makers.h"
 
 namespace baton::ops::test {
 
-using Ints = std::vector<int64_t>;
-
 namespace {
-
-const std::vector<DType> kFloats = {DType::F32, DType::F32, DType::F64, DType::F16, DType::BF16};
-const std::vector<DType> kIntegers = {DType::I8, DType::I16, DType::I32, DType::I64,
-                                      DType::U8, DType::U16, DType::U32, DType::U64};
-const std::vector<DType> kNumeric = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::I32,
-                                     DType::I64, DType::U8,  DType::U64, DType::I16,  DType::U32};
-const std::vector<DType> kAny = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8,  DType::I32,
-                                 DType::I64, DType::U8,  DType::U64, DType::I16,  DType::Bool};
 
 const std::vector<DType>& typesOf(DTypeClass types) {
   static const std::vector<DType> bools = {DType::Bool};
-  static const std::vector<DType> indices = {DType::I32, DType::I64};
   static const std::vector<DType> bits = {DType::Bool, DType::I8, DType::I32,
                                           DType::I64,  DType::U8, DType::U64};
   switch (types) {
@@ -34,47 +22,9 @@ const std::vector<DType>& typesOf(DTypeClass types) {
     case DTypeClass::Integer: return kIntegers;
     case DTypeClass::BoolOrInteger: return bits;
     case DTypeClass::Bool: return bools;
-    case DTypeClass::Index: return indices;
+    case DTypeClass::Index: return kIndices;
   }
   return kAny;
-}
-
-/// A shape that broadcasts with `shape`: some axes 1, some leading ones missing.
-std::vector<int64_t> broadcastable(Random& random, const std::vector<int64_t>& shape) {
-  std::vector<int64_t> out(
-      shape.begin() + (shape.empty() ? 0 : random.between(0, static_cast<int64_t>(shape.size()))),
-      shape.end());
-  if (random.chance(50)) out = shape;
-  for (int64_t& extent : out)
-    if (random.chance(25)) extent = 1;
-  return out;
-}
-
-int64_t anyAxis(Random& random, size_t rank) {
-  return random.between(-static_cast<int64_t>(rank), static_cast<int64_t>(rank) - 1);
-}
-
-/// What an axis is when it is counted from the front.
-size_t fromFront(int64_t axis, size_t rank) {
-  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(rank) : axis);
-}
-
-void addAxes(Random& random, Case& c, size_t rank) {
-  if (random.chance(75)) {
-    Ints axes;
-    for (size_t axis = 0; axis < rank; ++axis)
-      if (random.chance(50))
-        axes.push_back(static_cast<int64_t>(axis) - (random.chance(30) ? static_cast<int64_t>(rank) : 0));
-    c.attrs.set("axis", axes);
-  }
-  c.attrs.set("keepdims", random.chance(50));
-  c.attrs.set("exclude", random.chance(20));
-}
-
-std::vector<DimExpr> dims(const std::vector<int64_t>& values) {
-  std::vector<DimExpr> out;
-  for (const int64_t value : values) out.push_back(DimExpr::constant(value));
-  return out;
 }
 
 Case makeReshape(Random& random) {
@@ -134,8 +84,14 @@ Case makeSort(Random& random) {
 }
 
 /// By name of the operator; elementwise ones are made from their records.
-std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
-  std::map<std::string, std::function<Case(Random&)>, std::less<>> out;
+Makers makers() {
+  Makers out;
+  addBlockMakers(out);
+  addLikeMakers(out);
+  addNormalisationMakers(out);
+  addPaddingMakers(out);
+  addPositionMakers(out);
+  addScanMakers(out);
   out["cast"] = [](Random& random) {
     Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
     c.attrs.set("dtype", random.pick(kAny));
@@ -184,15 +140,15 @@ std::map<std::string, std::function<Case(Random&)>, std::less<>> makers() {
       c.attrs.set("axis", random.chance(60) ? -1 : anyAxis(random, shape.size()));
       return c;
     };
-  out["nn.bias_add"] = [](Random& random) {
-    const DType dtype = random.pick(kNumeric);
-    const std::vector<int64_t> shape = random.shape(1, 4);
-    const int64_t axis = anyAxis(random, shape.size());
-    const size_t at = fromFront(axis, shape.size());
-    Case c{{random.tensor(dtype, shape), random.tensor(dtype, {shape[at]})}, {}};
-    c.attrs.set("axis", axis);
-    return c;
-  };
+  for (const std::string name : {"nn.bias_add", "nn.prelu"})
+    out[name] = [name](Random& random) {
+      const DType dtype = random.pick(name == "nn.prelu" ? kFloats : kNumeric);
+      const std::vector<int64_t> shape = random.shape(1, 4);
+      const int64_t axis = anyAxis(random, shape.size());
+      Case c{{random.tensor(dtype, shape), random.tensor(dtype, {shape[fromFront(axis, shape.size())]})}, {}};
+      c.attrs.set("axis", axis);
+      return c;
+    };
   const auto outType = [](Random& random, Case& c, DType dtype) {
     if (dtype == DType::I8 && random.chance(50)) c.attrs.set("out_dtype", DType::I32);
     if (dtype == DType::F16 && random.chance(50)) c.attrs.set("out_dtype", DType::F32);

@@ -1,5 +1,7 @@
 #include "tests/unit/compiler/ops/prepared_case.h"
 
+#include "compiler/ops/reference_call.h"
+
 namespace baton::ops::test {
 
 bool isTooLarge(const Outcome& outcome) {
@@ -16,11 +18,17 @@ void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymb
       args.push_back(program.constant(input));
       continue;
     }
+    // An element of which the value is a dim has a symbol of its own, so their number is known.
+    const bool hasValues = i < 32 && (op.valueInputs >> i & 1) != 0;
     std::vector<DimExpr> extents;
     for (size_t axis = 0; axis < input.shape.size(); ++axis)
-      extents.push_back(isSymbolic ? program.symbol("n") : DimExpr::constant(input.shape[axis]));
+      extents.push_back(isSymbolic && !hasValues ? program.symbol("n")
+                                                 : DimExpr::constant(input.shape[axis]));
     std::optional<std::vector<DimExpr>> values;
-    if (i < 32 && (op.valueInputs >> i & 1) != 0) values = {{program.symbol("v")}};
+    if (hasValues) {
+      values.emplace();
+      for (int64_t k = elementCount(input.shape); k > 0; --k) values->push_back(program.symbol("v"));
+    }
     args.push_back(program.param(input.dtype, std::move(extents), std::move(values)));
     inputs.push_back(input);
   }

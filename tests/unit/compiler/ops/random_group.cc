@@ -1,5 +1,7 @@
 #include "tests/unit/compiler/ops/random_group.h"
 
+#include <fmt/format.h>
+
 #include "tests/unit/compiler/ops/random_tensors.h"
 
 namespace baton::ops::test {
@@ -75,7 +77,7 @@ class GroupGenerator {
     const Handle x = anyNumber();
     const int rank = rankOf(x);
     const int64_t kind = random_.between(0, 15);
-    trace_ += " " + std::to_string(kind);
+    trace_ += fmt::format(" {}", kind);
     std::vector<Handle> made;
     if (kind <= 3) {
       const std::string name = random_.pick<std::string>({"add", "subtract", "multiply", "maximum"});

@@ -209,3 +209,36 @@ TEST_CASE("softmax and bias") {
   CHECK(TypedCall("nn.bias_add").on(DType::F32, {n, dim(4)}).on(DType::F32, {5}).type() ==
         "error: nn.bias_add: dimension 1 of the data (4) does not match the bias (5)");
 }
+
+TEST_CASE("slopes lie along an axis of the data") {
+  CHECK(TypedCall("nn.prelu").on(DType::F32, {2, 3}).on(DType::F32, {3}).type() == "float32(2, 3)");
+  CHECK(TypedCall("nn.prelu").on(DType::F32, {2, 3}).on(DType::F32, {2}).type() ==
+        "error: nn.prelu: dimension 1 of the data (3) does not match the alpha (2)");
+  CHECK(TypedCall("nn.prelu").on(DType::F32, {3}).on(DType::F32, {3}).type() ==
+        "error: nn.prelu: axis 1 is outside [-1, 1)");
+  TypedCall symbolic("nn.prelu");
+  CHECK(symbolic.on(DType::F32, {n, m}).on(DType::F32, {3}).type() == "float32(n, 3)");
+  CHECK(symbolic.checks() == Strings{"m == 3"});
+}
+
+TEST_CASE("dropout gives the data and a mask") {
+  CHECK(TypedCall("nn.dropout").on(DType::F16, {n, dim(3)}).type() == "float16(n, 3); float16(n, 3)");
+  CHECK(TypedCall("nn.dropout").with("rate", 1.5).on(DType::F16, {n}).type() ==
+        "error: nn.dropout: rate is 1.5; expected 0 to 1");
+  CHECK(TypedCall("nn.dropout").with("rate", -0.5).on(DType::F16, {}).type() ==
+        "error: nn.dropout: rate is -0.5; expected 0 to 1");
+  CHECK(TypedCall("nn.dropout").on(DType::I32, {2}).type() ==
+        "error: nn.dropout: the data has element type int32; expected a float type");
+}
+
+TEST_CASE("other names of operators") {
+  const OpRegistry& registry = OpRegistry::instance();
+  for (const auto& [alias, name] : {std::pair{"fast_exp", "exp"},
+                                    {"fast_tanh", "tanh"},
+                                    {"fast_erf", "erf"},
+                                    {"nn.fast_softmax", "nn.softmax"}}) {
+    INFO(alias);
+    REQUIRE(registry.find(name) != nullptr);
+    CHECK(registry.find(alias) == registry.find(name));
+  }
+}
