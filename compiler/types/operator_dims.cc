@@ -45,6 +45,9 @@ Fact OperatorDims::run() {
     function_.failsHere(binding_.var);
     return function_.readable(binding_.var, shape);
   }
+  if (function_.isFinal_)
+    if (auto attrs = ops::explicitReshape({call_.op, &call_.attrs, inputs_.size()}, results.value()[0]))
+      function_.explicitAttrs_.insert_or_assign(binding_.var, std::move(*attrs));
   std::vector<DimExpr> dims;
   for (const ops::TensorDims& tensor : results.value())
     dims.insert(dims.end(), tensor.extents.begin(), tensor.extents.end());

@@ -55,6 +55,22 @@ TEST_CASE("local functions that are called one after the other are typed in few 
   CHECK(resultOf(text + "  %x }") == "Tensor[(n,), float32]");
 }
 
+TEST_CASE("a reshape that names extents lists all of them") {
+  Program program = type(
+      "def @main(%x: Tensor[(2*n, 3), float32], %y: Tensor[(n,), float32]) { (reshape(%x, newshape=[n, -1]), "
+      "reshape(%x, newshape=[0, -1])) }");
+  REQUIRE(program.messages() == "");
+  std::vector<std::string> shapes;
+  for (const ir::Binding& binding : program.function("main").block(program.function("main").body).bindings)
+    if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) {
+      std::string shape = call->attrs.boolOf("allowzero") ? "zeros stay:" : "zeros copy:";
+      const std::vector<DimExpr> extents = *call->attrs.get<std::vector<DimExpr>>("newshape");
+      for (const DimExpr& dim : extents) shape += " " + ir::print(program.module, dim);
+      shapes.push_back(shape);
+    }
+  CHECK(shapes == std::vector<std::string>{"zeros stay: n floor_div(6*n, max(n, 1))", "zeros copy: 0 -1"});
+}
+
 TEST_CASE("shapes as values keep their symbols") {
   CHECK(resultOf("def @main(%x: Tensor[(n, m, 4), float32]) {\n"
                  "  let %n = take(shape_of(%x, dtype=\"int64\"), 0);\n"
