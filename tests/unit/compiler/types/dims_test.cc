@@ -55,6 +55,31 @@ TEST_CASE("local functions that are called one after the other are typed in few 
   CHECK(resultOf(text + "  %x }") == "Tensor[(n,), float32]");
 }
 
+TEST_CASE("products of extents that are long sums keep the sums as factors") {
+  std::string given = "def @main(";
+  std::string extents;
+  for (int axis = 0; axis < 4; ++axis) {
+    std::string names;
+    std::string sum;
+    for (int i = 0; i < 8; ++i) {
+      const std::string name = std::string(1, static_cast<char>('a' + axis)) + std::to_string(i);
+      names += name + ", ";
+      sum += (i == 0 ? "" : " + ") + name;
+    }
+    given += "%p" + std::to_string(axis) + ": Tensor[(" + names + "), float32], ";
+    extents += sum + ", ";
+  }
+  Program program = type(given + "%x: Tensor[(" + extents + "), float32]) { reshape(%x, newshape=[-1, 2]) }");
+  REQUIRE(program.messages() == "");
+  const ir::Function& function = program.function("main");
+  const DimExpr& rows = function.result->dims()[0];
+  REQUIRE(rows.terms().size() == 1);
+  // Multiplied out, the four sums are 4096 terms.
+  const DimExpr& whole = rows.asOpaque()->a;
+  REQUIRE(whole.terms().size() == 1);
+  CHECK(whole.terms()[0].factors.size() == 4);
+}
+
 TEST_CASE("a reshape that names extents lists all of them") {
   Program program = type(
       "def @main(%x: Tensor[(2*n, 3), float32], %y: Tensor[(n,), float32]) { (reshape(%x, newshape=[n, -1]), "
