@@ -80,6 +80,15 @@ TEST_CASE("products of extents that are long sums keep the sums as factors") {
   CHECK(whole.terms()[0].factors.size() == 4);
 }
 
+TEST_CASE("extents of operators in a row do not grow") {
+  const std::string given = "def @main(%x: Tensor[(?, ?, ?), float32], %s: Tensor[(3,), int64]) {\n";
+  // One reshape is an expression of what was given; of several, all but the first have extents of their own.
+  CHECK(resultOf(given + "  reshape(%x, %s) }").find("floor_div") != std::string::npos);
+  std::string chain = given;
+  for (int i = 0; i < effort(40, 5); ++i) chain += "  let %x = reshape(%x, %s);\n";
+  CHECK(resultOf(chain + "  %x }") == "Tensor[(r, r_1, r_2), float32]");
+}
+
 TEST_CASE("a reshape that names extents lists all of them") {
   Program program = type(
       "def @main(%x: Tensor[(2*n, 3), float32], %y: Tensor[(n,), float32]) { (reshape(%x, newshape=[n, -1]), "
