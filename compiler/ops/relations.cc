@@ -158,8 +158,12 @@ Result<std::vector<DimExpr>> shapeExtents(const OpCall& call, DimsContext& conte
 DimExpr distance(const DimExpr& a, const DimExpr& b) { return max(a - b, b - a); }
 
 DimExpr product(std::span<const DimExpr> dims) {
+  // A few long sums, multiplied out, would be more than a dim can be. An extent is max(extent, 0), one
+  // factor.
+  constexpr size_t kMaxTerms = 4;
   DimExpr result = DimExpr::constant(1);
-  for (const DimExpr& dim : dims) result = result * dim;
+  for (const DimExpr& dim : dims)
+    result = result * (dim.terms().size() > kMaxTerms ? max(dim, DimExpr()) : dim);
   return result;
 }
 

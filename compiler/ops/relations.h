@@ -67,6 +67,10 @@ DimExpr distance(const DimExpr& a, const DimExpr& b);
 /// Requires that two dims are equal and gives the one that says more.
 Result<DimExpr> requireEqual(DimsContext& context, const DimExpr& a, const DimExpr& b, std::string message);
 
+/// Of a reshape whose attribute names extents: the attributes that list all extents of its result. A name
+/// that turns out to be 0 or -1 is an extent, where such a number would be more. Nothing for any other call.
+std::optional<ir::Attrs> explicitReshape(const OpCall& call, const TensorDims& result);
+
 /// Extents of an input, as a copy that outlives further calls.
 inline std::vector<DimExpr> copyDims(const DimsContext& context, size_t input) {
   const auto dims = context.dims(input);

@@ -275,6 +275,16 @@ Result<std::vector<TensorDims>> reshapeDims(const OpCall& call, DimsContext& con
   return std::vector<TensorDims>{{std::move(extents)}};
 }
 
+std::optional<ir::Attrs> explicitReshape(const OpCall& call, const TensorDims& result) {
+  if (call.op->name != "reshape") return std::nullopt;
+  const std::vector<DimExpr>* shape = newShape(call).attribute;
+  if (shape == nullptr || asConstants(*shape)) return std::nullopt;
+  ir::Attrs attrs = *call.attrs;
+  attrs.set("newshape", result.extents);
+  attrs.set("allowzero", true);
+  return attrs;
+}
+
 std::optional<std::vector<DimExpr>> reshapeValues(const OpCall& call, DimsContext& context,
                                                   const TensorDims& result) {
   return copyValues(call, context, result);

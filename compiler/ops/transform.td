@@ -9,7 +9,7 @@ class MovingOperator<string name, list<Input> inputs, string stem, string formul
 }
 
 defvar NewShape = [
-  Attr<"newshape", DimListAttr, "None", "The shape. 0: the extent of the data at this position; -1: what remains; -2: all further extents of the data; -3: the product of two; -4: splits one into the two that follow, one of which may be -1. None: given by the second input, which may hold 0 and -1">,
+  Attr<"newshape", DimListAttr, "None", "The shape. A name: that extent, even if it turns out to be 0. 0: the extent of the data at this position; -1: what remains, and 0 where the others leave nothing; -2: all further extents of the data; -3: the product of two; -4: splits one into the two that follow, one of which may be -1. None: given by the second input, which may hold 0 and -1">,
   Attr<"allowzero", BoolAttr, "False", "0 is an extent of zero">,
 ];
 def : MovingOperator<"reshape", [Input<"data", AnyType>, OptionalInput<"new shape", Index>], "reshape",

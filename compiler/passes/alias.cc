@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/dim_size.h"
 #include "compiler/ops/call_contexts.h"
 
 namespace baton::passes {
@@ -30,7 +31,7 @@ bool AliasTypes::match(VarId var, const DimExpr& formal, const DimExpr& actual, 
   left = left.substitute(known);
   if (left == right) return true;
   const std::optional<DimSymbol> symbol = left.asSymbol();
-  if (!symbol || binders_.count(*symbol) != 1) return false;
+  if (!symbol || binders_.count(*symbol) != 1 || ir::sizeOf(right) > ir::kMaxReplacementSize) return false;
   const std::vector<DimSymbol>& bound = binders_.boundBy(var);
   if (std::find(bound.begin(), bound.end(), *symbol) == bound.end()) return false;
   std::vector<DimSymbol> inside;

@@ -22,11 +22,24 @@ using ir::BlockId;
 using ir::GlobalId;
 using ir::VarId;
 
+/// By symbol: the variable that gives it its value wherever it is in scope.
+using SymbolGivers = std::unordered_map<DimSymbol, VarId>;
+
+SymbolGivers giversOf(const ir::Function& function, const eval::SymbolBinders& binders) {
+  SymbolGivers givers;
+  for (uint32_t v = 0; v < function.vars.size(); ++v)
+    if (function.vars[v].type->isTensor())
+      for (DimSymbol symbol : binders.boundBy(VarId(v)))
+        if (binders.count(symbol) == 1) givers.emplace(symbol, VarId(v));
+  return givers;
+}
+
 /// Makes the function of one group.
 class Outliner {
  public:
-  Outliner(ir::Module& module, const ir::Function& function, const ir::Block& block, const FusionGroup& group)
-      : module_(module), function_(function), block_(block), group_(group) {}
+  Outliner(ir::Module& module, const ir::Function& function, const SymbolGivers& givers,
+           const ir::Block& block, const FusionGroup& group)
+      : module_(module), function_(function), givers_(givers), block_(block), group_(group) {}
 
   /// Nothing when an extent inside could not be known to the kernel.
   std::optional<ir::Function> build();
@@ -34,6 +47,9 @@ class Outliner {
 
  private:
   void collectArguments();
+  void addArgument(const Atom& arg, bool decidesShape);
+  bool tells(const DimExpr& expr) const;
+  bool collectGivers();
   DimExpr general(const DimExpr& expr);
   ir::TypeRef general(ir::TypeRef type);
   ir::VarInfo generalInfo(const std::string& name, ir::TypeRef type) {
@@ -43,12 +59,13 @@ class Outliner {
 
   ir::Module& module_;
   const ir::Function& function_;
+  const SymbolGivers& givers_;
   const ir::Block& block_;
   const FusionGroup& group_;
   std::vector<Atom> arguments_;
   std::vector<bool> decidesShape_;  // by argument
   std::unordered_map<VarId, Atom> map_;
-  std::unordered_set<DimSymbol> plain_;                 // symbols that an argument has as an extent
+  std::unordered_set<DimSymbol> plain_;                 // symbols that an argument gives
   std::unordered_map<DimSymbol, DimSymbol> symbols_;    // of the caller: of the group
   std::vector<std::pair<DimExpr, DimSymbol>> general_;  // other extents, as symbols of their own
 };
@@ -67,18 +84,63 @@ void Outliner::collectArguments() {
       if (arg.isConstant() && module_.constant(arg.constant()).shape.empty() &&
           !module_.constant(arg.constant()).isExternal())
         continue;
-      const size_t at =
-          static_cast<size_t>(std::find(arguments_.begin(), arguments_.end(), arg) - arguments_.begin());
-      if (at == arguments_.size()) {
-        arguments_.push_back(arg);
-        decidesShape_.push_back(false);
-      }
-      if (i < 32 && (call->op->valueInputs >> i & 1U) != 0) decidesShape_[at] = true;
+      addArgument(arg, i < 32 && (call->op->valueInputs >> i & 1U) != 0);
     }
   }
   for (const Atom& arg : arguments_)
     for (const DimExpr& dim : module_.typeOf(function_, arg)->dims())
       if (auto symbol = dim.asSymbol()) plain_.insert(*symbol);
+}
+
+void Outliner::addArgument(const Atom& arg, bool decidesShape) {
+  const size_t at =
+      static_cast<size_t>(std::find(arguments_.begin(), arguments_.end(), arg) - arguments_.begin());
+  if (at == arguments_.size()) {
+    arguments_.push_back(arg);
+    decidesShape_.push_back(false);
+  }
+  if (decidesShape) decidesShape_[at] = true;
+}
+
+/// Whether the arguments say what the expression is.
+bool Outliner::tells(const DimExpr& expr) const {
+  std::vector<DimSymbol> symbols;
+  expr.collectSymbols(symbols);
+  if (std::all_of(symbols.begin(), symbols.end(), [&](DimSymbol symbol) { return plain_.contains(symbol); }))
+    return true;
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    const auto dims = module_.typeOf(function_, arguments_[i])->dims();
+    if (std::find(dims.begin(), dims.end(), expr) != dims.end()) return true;
+    if (!decidesShape_[i] || !arguments_[i].isVar()) continue;
+    const auto& elements = function_.var(arguments_[i].var()).valueDims;
+    if (elements && std::find(elements->begin(), elements->end(), expr) != elements->end()) return true;
+  }
+  return false;
+}
+
+/// An extent that an attribute names must be known before there is a result that has it: what gives the
+/// symbols that no operand does is an argument, too. False when nothing does.
+bool Outliner::collectGivers() {
+  bool isComplete = true;
+  for (uint32_t member : group_.members) {
+    const auto* call = std::get_if<ir::CallOp>(&block_.bindings[member].rhs);
+    if (call == nullptr) continue;
+    ir::forEachDim(call->attrs, [&](const DimExpr& dim) {
+      if (tells(dim)) return;
+      std::vector<DimSymbol> symbols;
+      dim.collectSymbols(symbols);
+      for (DimSymbol symbol : symbols) {
+        if (plain_.contains(symbol)) continue;
+        const auto giver = givers_.find(symbol);
+        isComplete = isComplete && giver != givers_.end();
+        if (giver == givers_.end()) continue;
+        const ir::VarInfo& info = function_.var(giver->second);
+        addArgument(giver->second, info.valueDims.has_value());
+        eval::forEachPlainSymbol(info, [&](DimSymbol given) { plain_.insert(given); });
+      }
+    });
+  }
+  return isComplete;
 }
 
 /// An extent in symbols of the group: those that an argument has stand for themselves; any
@@ -124,6 +186,7 @@ std::string Outliner::nameOfGroup() const {
 
 std::optional<ir::Function> Outliner::build() {
   collectArguments();
+  if (!collectGivers()) return std::nullopt;
   ir::Function fused;
   fused.attrs.set(ir::kFusionGroupAttr, int64_t{1});
   fused.location = block_.bindings[group_.members.back()].location;
@@ -204,6 +267,7 @@ class Fuser {
   void run() {
     const auto uses = variableUses(function());
     const eval::SymbolBinders binders(function());
+    givers_ = giversOf(function(), binders);
     for (BlockId block : ir::blocksInOrder(function(), function().body)) {
       // A group that cannot be made leaves its members where they are, and others counted on
       // it: the groups are looked for again without it.
@@ -223,6 +287,7 @@ class Fuser {
   ir::Module& module_;
   GlobalId id_;
   FunctionNames& names_;
+  SymbolGivers givers_;
   size_t maxOps_;
 };
 
@@ -238,7 +303,7 @@ bool Fuser::tryBlock(BlockId blockId, const std::vector<FusionGroup>& groups,
   std::vector<ir::Function> made;
   bool isComplete = true;
   for (const FusionGroup& group : groups) {
-    Outliner outliner(module_, function(), function().block(blockId), group);
+    Outliner outliner(module_, function(), givers_, function().block(blockId), group);
     std::optional<ir::Function> fused = outliner.build();
     if (!fused) {
       excluded.insert(group.members.begin(), group.members.end());
@@ -309,6 +374,7 @@ constinit const PassInfo kFusePass{
 * A value that is also used elsewhere becomes a further result, if it has the shape of the group and everything outside that uses it comes later.
 * `split` and its projections go together.
 * Operators without a kernel (`ops/direct.h`: scalar arithmetic, views, shape arithmetic) and operators that find out an extent stay outside; scalars that they compute are scalar parameters.
+* Extents that attributes name come in with what has them, which is a parameter even where nothing reads its elements.
 * Checks stay where they were, before the group, and are repeated inside as facts.
 
 The bits are those of the operators one by one.)",

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "compiler/ir/dim_size.h"
 #include "compiler/ir/walk.h"
 #include "compiler/ops/call_contexts.h"
 #include "compiler/passes/call_graph.h"
@@ -175,6 +176,8 @@ BlockId cloneBody(ir::Module& module, GlobalId calleeId, ir::Function& caller,
     const std::optional<DimSymbol> symbol = formal.asSymbol();
     if (!symbol || *symbol == ir::kAnyDim || symbols.find(*symbol) != nullptr) return;
     if (actual == DimExpr::symbol(ir::kAnyDim)) return;
+    // The parameter, which is an alias then, says what the symbol is.
+    if (ir::sizeOf(actual) > ir::kMaxReplacementSize) return;
     symbols.set(*symbol, actual);
   };
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -222,7 +225,7 @@ constinit const PassInfo kInlinePass{
     .name = "inline",
     .summary = "calls of small functions become their bodies",
     .documentation =
-        R"(Puts callees with few bindings, and those with one caller, in line, callees first; a function with one caller is looked at in its caller, so that a chain of them is copied once. Extents of the callee become those of the arguments, its other symbols are new for each copy; the checks of the call become a check of its own before the body. Recursive functions stay calls.)",
+        R"(Puts callees with few bindings, and those with one caller, in line, callees first; a function with one caller is looked at in its caller, so that a chain of them is copied once. Extents of the callee become those of the arguments where these are no large expressions, its other symbols are new for each copy; the checks of the call become a check of its own before the body. Recursive functions stay calls.)",
     .level = 1,
     .options = kInlineOptions,
     .run = inlineCalls,

@@ -429,7 +429,7 @@ constinit const PassInfo kPropagatePass{
     .documentation =
         R"(Walks a function once in program order and replaces aliases, fields of known tuples, clauses of known constructors (made above, or looked at by an enclosing match), branches of known conditions; puts joins with one jump and blocks without joins in line; calls functions of the module directly where they are called as values; drops obligations that hold for certain.
 
-Two names for one value may differ in the symbols of their types: if a symbol gets its value from the alias alone, it becomes what the original says, everywhere; otherwise the alias stays.)",
+Two names for one value may differ in the symbols of their types: if a symbol gets its value from the alias alone, it becomes what the original says, everywhere, unless that is a large expression; otherwise the alias stays.)",
     .level = 1,
     .run = propagate,
 };

@@ -385,8 +385,11 @@ void FunctionDims::finish(bool isCertain) {
   for (ir::Block& block : function_.blocks)
     for (ir::Binding& binding : block.bindings) {
       if (ir::ArrayOp* array = std::get_if<ir::ArrayOp>(&binding.rhs)) noteRowExtents(*array);
-      if (ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs))
-        ir::mapDims(call->attrs, [&](const DimExpr& dim) { return resolveNamed(dim); });
+      ir::CallOp* call = std::get_if<ir::CallOp>(&binding.rhs);
+      if (call == nullptr) continue;
+      if (const auto attrs = explicitAttrs_.find(binding.var); attrs != explicitAttrs_.end())
+        call->attrs = std::move(attrs->second);
+      ir::mapDims(call->attrs, [&](const DimExpr& dim) { return resolveNamed(dim); });
     }
   cutFailing();
   insertChecks();

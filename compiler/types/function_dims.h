@@ -221,6 +221,7 @@ class FunctionDims {
   std::vector<bool> isShadowBlock_;
   bool inShadow() const { return isShadow_ || shadowBlock_ != ir::kNoBlock; }
   void arrive(ir::TypeRef functionOrCell, size_t index, ir::TypeRef value);
+  std::unordered_map<ir::VarId, ir::Attrs> explicitAttrs_;  // of calls that get others, from the final round
   bool isFinal_ = false;
   bool isCertain_ = false;
   /// Checks of declared types, which come after a binding: the variable, and what must hold.

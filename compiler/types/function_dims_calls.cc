@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ir/dim_size.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ir/walk.h"
 #include "compiler/types/dims.h"
@@ -171,11 +172,13 @@ Fact FunctionDims::call(const ir::Binding& binding, Callable& callee, std::span<
       return !isFromAround(symbol) || home.isOwnedBy(symbol, callee);
     });
   };
-  // What is too large to be written down is read off, if the callee gives it at all.
+  // What is large is read off, if the callee gives it at all: calls in a row would make expressions of
+  // expressions.
   auto hereIfKnown = [&](const DimExpr& dim) -> std::optional<DimExpr> {
     if (isOfCallee(dim)) return std::nullopt;
     DimExpr here = inCaller(dim);
-    return here.isTooLarge() ? std::nullopt : std::optional(std::move(here));
+    const bool isLarge = here.isTooLarge() || ir::sizeOf(here) > ir::kMaxExtentsSize / 3;
+    return isLarge ? std::nullopt : std::optional(std::move(here));
   };
   std::vector<DimExpr> dims;
   for (uint32_t p = 0; p < positions.size(); ++p) {

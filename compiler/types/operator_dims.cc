@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/attr_dims.h"
+#include "compiler/ir/dim_size.h"
 #include "compiler/ops/relations.h"
 #include "compiler/types/dims.h"
 
@@ -32,6 +33,20 @@ Result<std::vector<ops::TensorDims>> OperatorDims::resultDims(const ops::OpCall&
   return results;
 }
 
+// Operators in a row would make expressions of expressions, each a few times as large as the one before.
+void OperatorDims::nameLargeExtents(std::vector<ops::TensorDims>& results) {
+  size_t position = 0;
+  for (ops::TensorDims& tensor : results) {
+    size_t total = 0;
+    for (const DimExpr& extent : tensor.extents) total += ir::sizeOf(extent);
+    for (DimExpr& extent : tensor.extents) {
+      if (total > ir::kMaxExtentsSize && ir::sizeOf(extent) > ir::kMaxExtentsSize / tensor.extents.size())
+        extent = function_.extentSymbol(binding_.var, position);
+      ++position;
+    }
+  }
+}
+
 Fact OperatorDims::run() {
   for (const Fact& input : inputs_)
     if (!input.isReached()) return {};
@@ -45,6 +60,10 @@ Fact OperatorDims::run() {
     function_.failsHere(binding_.var);
     return function_.readable(binding_.var, shape);
   }
+  if (function_.isFinal_)
+    if (auto attrs = ops::explicitReshape({call_.op, &call_.attrs, inputs_.size()}, results.value()[0]))
+      function_.explicitAttrs_.insert_or_assign(binding_.var, std::move(*attrs));
+  nameLargeExtents(results.value());
   std::vector<DimExpr> dims;
   for (const ops::TensorDims& tensor : results.value())
     dims.insert(dims.end(), tensor.extents.begin(), tensor.extents.end());

@@ -32,6 +32,8 @@ class OperatorDims final : public ops::DimsContext {
  private:
   /// What the operator says; an error where an extent is too large to be written down.
   Result<std::vector<ops::TensorDims>> resultDims(const ops::OpCall& call);
+  /// Extents that are large expressions become symbols of the result, which the run computes.
+  void nameLargeExtents(std::vector<ops::TensorDims>& results);
   /// Elements of the result alone, for a call whose extents are known.
   std::optional<std::vector<DimExpr>> elements();
   std::optional<std::vector<DimExpr>> mint(size_t input);

@@ -104,6 +104,7 @@ class FunctionLowering {
   //===-- Operators and kernels (operators.cc) ------------------------------===//
 
   Result<void> callOperator(const ir::Binding& binding);
+  Result<void> computeOwnExtents(const ir::Binding& binding);
   Result<bool> tryDirect(const ir::Binding& binding);
   Result<void> scalarOperator(const ir::Binding& binding, const ops::ScalarRecipe& recipe);
   Result<void> view(const ir::Binding& binding);

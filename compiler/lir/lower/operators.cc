@@ -1,17 +1,57 @@
 // Calls of operators and fused groups: directly where no kernel is needed, else with outputs
 // allocated in front of the kernel.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "compiler/ir/op.h"
 #include "compiler/lir/lower/function_lowering.h"
+#include "compiler/ops/call_contexts.h"
 
 namespace baton::lir {
 
 Result<void> FunctionLowering::callOperator(const ir::Binding& binding) {
+  BATON_TRY(computeOwnExtents(binding));
   BATON_TRY_ASSIGN(const bool isDirect, tryDirect(binding));
   if (isDirect) return success();
   BATON_TRY_ASSIGN(const KernelCall call, module_.kernels.operatorCall(function_, binding));
   return callKernel(binding, call);
+}
+
+/// Extents of the result that are symbols of its own, where the operands tell what they are.
+Result<void> FunctionLowering::computeOwnExtents(const ir::Binding& binding) {
+  const ir::CallOp& call = std::get<ir::CallOp>(binding.rhs);
+  const ir::TypeRef type = function_.var(binding.var).type;
+  std::vector<ir::TypeRef> types{type};
+  if (type->isTuple()) types.assign(type->elements().begin(), type->elements().end());
+  const bool isAsked = std::any_of(types.begin(), types.end(), [&](ir::TypeRef result) {
+    return std::any_of(result->dims().begin(), result->dims().end(), [&](const DimExpr& extent) {
+      return extent.asSymbol() && !isKnown(*extent.asSymbol());
+    });
+  });
+  if (!isAsked) return success();
+  std::vector<ops::KnownInput> inputs;
+  DimKnowledge knowledge;
+  for (const ir::Atom& arg : call.args) {
+    inputs.push_back(ops::knownOperand(module_.source, function_, arg));
+    for (const DimExpr& extent : inputs.back().dims)
+      static_cast<void>(knowledge.assume({extent, Relation::Ge, DimExpr()}).has_value());
+  }
+  ops::KnownDims relations(inputs, knowledge, static_cast<uint32_t>(module_.source.dimSymbols.size()),
+                           ops::CertainFailure::StaysOpen);
+  // What it would require has been checked. An operator that fails for certain never runs.
+  const Result<std::vector<ops::TensorDims>> found =
+      call.op->dims({call.op, &call.attrs, call.args.size()}, relations);
+  if (!found.has_value()) return success();
+  for (size_t i = 0; i < types.size(); ++i)
+    for (size_t axis = 0; axis < types[i]->dims().size(); ++axis) {
+      const std::optional<DimSymbol> symbol = types[i]->dims()[axis].asSymbol();
+      const DimExpr& extent = found.assume_value()[i].extents[axis];
+      if (!symbol || isKnown(*symbol) || !isKnown(extent)) continue;
+      BATON_TRY_ASSIGN(const Register value, dim(extent, DimUse::Extent));
+      symbols_.add(*symbol, value);
+    }
+  return success();
 }
 
 Result<FunctionLowering::KernelResults> FunctionLowering::allocateResults(ir::TypeRef type) {

@@ -55,6 +55,56 @@ TEST_CASE("local functions that are called one after the other are typed in few 
   CHECK(resultOf(text + "  %x }") == "Tensor[(n,), float32]");
 }
 
+TEST_CASE("products of extents that are long sums keep the sums as factors") {
+  std::string given = "def @main(";
+  std::string extents;
+  for (int axis = 0; axis < 4; ++axis) {
+    std::string names;
+    std::string sum;
+    for (int i = 0; i < 8; ++i) {
+      const std::string name = std::string(1, static_cast<char>('a' + axis)) + std::to_string(i);
+      names += name + ", ";
+      sum += (i == 0 ? "" : " + ") + name;
+    }
+    given += "%p" + std::to_string(axis) + ": Tensor[(" + names + "), float32], ";
+    extents += sum + ", ";
+  }
+  Program program = type(given + "%x: Tensor[(" + extents + "), float32]) { reshape(%x, newshape=[-1, 2]) }");
+  REQUIRE(program.messages() == "");
+  const ir::Function& function = program.function("main");
+  const DimExpr& rows = function.result->dims()[0];
+  REQUIRE(rows.terms().size() == 1);
+  // Multiplied out, the four sums are 4096 terms.
+  const DimExpr& whole = rows.asOpaque()->a;
+  REQUIRE(whole.terms().size() == 1);
+  CHECK(whole.terms()[0].factors.size() == 4);
+}
+
+TEST_CASE("extents of operators in a row do not grow") {
+  const std::string given = "def @main(%x: Tensor[(?, ?, ?), float32], %s: Tensor[(3,), int64]) {\n";
+  // One reshape is an expression of what was given; of several, all but the first have extents of their own.
+  CHECK(resultOf(given + "  reshape(%x, %s) }").find("floor_div") != std::string::npos);
+  std::string chain = given;
+  for (int i = 0; i < effort(40, 5); ++i) chain += "  let %x = reshape(%x, %s);\n";
+  CHECK(resultOf(chain + "  %x }") == "Tensor[(r, r_1, r_2), float32]");
+}
+
+TEST_CASE("a reshape that names extents lists all of them") {
+  Program program = type(
+      "def @main(%x: Tensor[(2*n, 3), float32], %y: Tensor[(n,), float32]) { (reshape(%x, newshape=[n, -1]), "
+      "reshape(%x, newshape=[0, -1])) }");
+  REQUIRE(program.messages() == "");
+  std::vector<std::string> shapes;
+  for (const ir::Binding& binding : program.function("main").block(program.function("main").body).bindings)
+    if (const auto* call = std::get_if<ir::CallOp>(&binding.rhs)) {
+      std::string shape = call->attrs.boolOf("allowzero") ? "zeros stay:" : "zeros copy:";
+      const std::vector<DimExpr> extents = *call->attrs.get<std::vector<DimExpr>>("newshape");
+      for (const DimExpr& dim : extents) shape += " " + ir::print(program.module, dim);
+      shapes.push_back(shape);
+    }
+  CHECK(shapes == std::vector<std::string>{"zeros stay: n floor_div(6*n, max(n, 1))", "zeros copy: 0 -1"});
+}
+
 TEST_CASE("shapes as values keep their symbols") {
   CHECK(resultOf("def @main(%x: Tensor[(n, m, 4), float32]) {\n"
                  "  let %n = take(shape_of(%x, dtype=\"int64\"), 0);\n"
