@@ -100,7 +100,8 @@ Result<void> scanReferenceOf(ReferenceCall& call, double identity, ScalarReferen
     uint64_t total = convertScalar(scalarBits(identity), DType::F64, wide);
     for (const uint64_t bits : column) {
       const uint64_t both[] = {total, convertScalar(bits, data.dtype, wide)};
-      const uint64_t before = std::exchange(total, combine({call.call, types, wide}, std::span(both)).value());
+      const uint64_t before =
+          std::exchange(total, combine({call.call, types, wide}, std::span(both)).value());
       call.store(0, at, convertScalar(attrs.exclusive() ? before : total, wide, type));
       ++at[axis];
     }

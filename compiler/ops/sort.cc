@@ -135,7 +135,7 @@ class ThreeAxes {
   Result<TensorId> data() {
     const std::vector<DimExpr> dims = context_.dims(context_.input(0));
     return context_.reshape(context_.input(0), {product(std::span(dims).first(axis_)), dims[axis_],
-                                      product(std::span(dims).subspan(axis_ + 1))});
+                                                product(std::span(dims).subspan(axis_ + 1))});
   }
   TensorId upwards() {
     return context_.scalar(DType::Bool, context_.call().attrs->boolOf("is_ascend") ? 1 : 0);
@@ -230,7 +230,8 @@ void storeOrder(ReferenceCall& call, size_t axis, bool isAscending, std::optiona
     std::vector<size_t> order(column.size());
     std::iota(order.begin(), order.end(), size_t{0});
     std::ranges::stable_sort(order, [&](size_t a, size_t b) {
-      return isAscending ? isSortedBefore(dtype, column[a], column[b]) : isSortedBefore(dtype, column[b], column[a]);
+      return isAscending ? isSortedBefore(dtype, column[a], column[b])
+                         : isSortedBefore(dtype, column[b], column[a]);
     });
     order.resize(static_cast<size_t>(call.results[0].shape[axis]));
     for (const size_t index : order) {

@@ -28,8 +28,10 @@ bool dependsOnElements(const ir::Function& function) {
   std::set<DimSymbol> extents;
   std::vector<DimSymbol> elements;
   for (const ir::VarInfo& var : function.vars) {
-    if (var.type != nullptr) ir::forEachBoundSymbol(var.type, [&](DimSymbol symbol) { extents.insert(symbol); });
-    for (const DimExpr& element : var.valueDims.value_or(std::vector<DimExpr>())) element.collectSymbols(elements);
+    if (var.type != nullptr)
+      ir::forEachBoundSymbol(var.type, [&](DimSymbol symbol) { extents.insert(symbol); });
+    for (const DimExpr& element : var.valueDims.value_or(std::vector<DimExpr>()))
+      element.collectSymbols(elements);
   }
   std::vector<DimSymbol> used;
   for (const ir::BlockId block : ir::blocksInOrder(function, function.body))
