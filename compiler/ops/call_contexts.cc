@@ -137,6 +137,22 @@ KnownInput knownOperand(ir::Module& module, const ir::Function& function, ir::At
           std::nullopt};
 }
 
+std::vector<TensorDims> dimsFromOperands(ir::Module& module, const ir::Function& function,
+                                         const ir::CallOp& call) {
+  std::vector<KnownInput> inputs;
+  DimKnowledge knowledge;
+  for (const ir::Atom& arg : call.args) {
+    inputs.push_back(knownOperand(module, function, arg));
+    for (const DimExpr& extent : inputs.back().dims)
+      static_cast<void>(knowledge.assume({extent, Relation::Ge, DimExpr()}).has_value());
+  }
+  // What it would require has been checked.
+  KnownDims relations(inputs, knowledge, static_cast<uint32_t>(module.dimSymbols.size()),
+                      CertainFailure::StaysOpen);
+  Result<std::vector<TensorDims>> found = call.op->dims({call.op, &call.attrs, call.args.size()}, relations);
+  return found.has_value() ? std::move(found).assume_value() : std::vector<TensorDims>();
+}
+
 Result<CallResults> inferCall(const OpCall& call, std::span<const KnownInput> inputs, KnownDims& relations) {
   KnownStructure structure(inputs);
   BATON_TRY_ASSIGN(const std::optional<StructureResult> types, call.op->structure(call, structure));

@@ -107,4 +107,10 @@ struct CallResults {
 /// `relations` was made of the inputs, too; checks that stay open are its `open()`.
 Result<CallResults> inferCall(const OpCall& call, std::span<const KnownInput> inputs, KnownDims& relations);
 
+/// The extents of the results of a call in terms of its operands, as far as its relation tells: for those
+/// that typing made symbols of the result. Symbols that the module has not are of nothing there is. Empty
+/// for a call that fails for certain.
+std::vector<TensorDims> dimsFromOperands(ir::Module& module, const ir::Function& function,
+                                         const ir::CallOp& call);
+
 }  // namespace baton::ops

@@ -78,7 +78,7 @@ class Expansion final : public ops::ExpandContext {
   const ops::OpCall& call() const override { return call_; }
   TensorId input(size_t index) const override { return TensorId(static_cast<uint32_t>(index)); }
   DType resultType(size_t result) const override { return resultAt(result)->dtype(); }
-  std::vector<DimExpr> resultDims(size_t result) const override { return dimsOf(resultAt(result)); }
+  std::vector<DimExpr> resultDims(size_t result) const override;
   DType dtype(TensorId tensor) const override { return typeOf(tensor)->dtype(); }
   std::vector<DimExpr> dims(TensorId tensor) const override { return dimsOf(typeOf(tensor)); }
   void become(std::vector<TensorId> results) override { results_ = std::move(results); }
@@ -136,6 +136,31 @@ class Expansion final : public ops::ExpandContext {
   std::vector<TensorId> results_;
   std::vector<ir::Binding> made_;
 };
+
+/// In terms of the operands: what is written comes before the result, and with it the symbols that only
+/// the result has.
+std::vector<DimExpr> Expansion::resultDims(size_t result) const {
+  std::vector<DimExpr> dims = dimsOf(resultAt(result));
+  std::vector<DimSymbol> given;
+  for (const Atom& arg : composite_.args) {
+    const ops::KnownInput input = ops::knownOperand(module_, function_, arg);
+    for (const DimExpr& dim : input.dims) dim.collectSymbols(given);
+    for (const DimExpr& value : input.values.value_or(std::vector<DimExpr>())) value.collectSymbols(given);
+  }
+  const auto isGiven = [&](const DimExpr& dim) {
+    std::vector<DimSymbol> symbols;
+    dim.collectSymbols(symbols);
+    return std::all_of(symbols.begin(), symbols.end(), [&](DimSymbol symbol) {
+      return std::find(given.begin(), given.end(), symbol) != given.end();
+    });
+  };
+  if (std::all_of(dims.begin(), dims.end(), isGiven)) return dims;
+  const std::vector<ops::TensorDims> found = ops::dimsFromOperands(module_, function_, composite_);
+  for (size_t axis = 0; axis < dims.size() && !found.empty(); ++axis)
+    if (!isGiven(dims[axis]) && isGiven(found[result].extents[axis]))
+      dims[axis] = found[result].extents[axis];
+  return dims;
+}
 
 Result<std::vector<TensorId>> Expansion::makeCall(const ops::OpDef& op, const ir::Attrs& attrs,
                                                   const std::vector<TensorId>& inputs) {

@@ -30,23 +30,12 @@ Result<void> FunctionLowering::computeOwnExtents(const ir::Binding& binding) {
     });
   });
   if (!isAsked) return success();
-  std::vector<ops::KnownInput> inputs;
-  DimKnowledge knowledge;
-  for (const ir::Atom& arg : call.args) {
-    inputs.push_back(ops::knownOperand(module_.source, function_, arg));
-    for (const DimExpr& extent : inputs.back().dims)
-      static_cast<void>(knowledge.assume({extent, Relation::Ge, DimExpr()}).has_value());
-  }
-  ops::KnownDims relations(inputs, knowledge, static_cast<uint32_t>(module_.source.dimSymbols.size()),
-                           ops::CertainFailure::StaysOpen);
-  // What it would require has been checked. An operator that fails for certain never runs.
-  const Result<std::vector<ops::TensorDims>> found =
-      call.op->dims({call.op, &call.attrs, call.args.size()}, relations);
-  if (!found.has_value()) return success();
+  const std::vector<ops::TensorDims> found = ops::dimsFromOperands(module_.source, function_, call);
+  if (found.empty()) return success();
   for (size_t i = 0; i < types.size(); ++i)
     for (size_t axis = 0; axis < types[i]->dims().size(); ++axis) {
       const std::optional<DimSymbol> symbol = types[i]->dims()[axis].asSymbol();
-      const DimExpr& extent = found.assume_value()[i].extents[axis];
+      const DimExpr& extent = found[i].extents[axis];
       if (!symbol || isKnown(*symbol) || !isKnown(extent)) continue;
       BATON_TRY_ASSIGN(const Register value, dim(extent, DimUse::Extent));
       symbols_.add(*symbol, value);
