@@ -27,7 +27,7 @@ Result<std::optional<StructureResult>> planeStructure(const OpCall& call, Struct
   const std::string& mode = call.attrs->stringOf("mode");
   const bool isToSpace = call.op->name == "nn.depth_to_space";
   if (block < 1 || block > INT32_MAX)
-    return opError(call, fmt::format("block_size is {}; expected 1 or more", block));
+    return opError(call, fmt::format("block_size is {}; expected 1 to {}", block, INT32_MAX));
   if (layout != "NCHW" && layout != "NHWC")
     return opError(call, fmt::format("layout is \"{}\"; expected \"NCHW\" or \"NHWC\"", layout));
   if (mode != "DCR" && !(isToSpace && mode == "CRD"))
@@ -64,9 +64,11 @@ Result<std::optional<StructureResult>> batchStructure(const OpCall& call, Struct
                                                       std::string_view ends) {
   int64_t count = 1;
   const std::vector<int64_t>& shape = call.attrs->intsOf("block_shape");
-  for (const int64_t block : shape)
-    if (block < 1 || __builtin_mul_overflow(count, block, &count))
-      return opError(call, fmt::format("a block has extent {}; expected 1 or more, and not too many", block));
+  for (const int64_t block : shape) {
+    if (block < 1) return opError(call, fmt::format("a block has extent {}; expected 1 or more", block));
+    if (__builtin_mul_overflow(count, block, &count))
+      return opError(call, fmt::format("a block has more than {} elements", INT64_MAX));
+  }
   const std::vector<int64_t>& widths = call.attrs->intsOf(ends);
   if (widths.size() != 2 * shape.size())
     return opError(call, fmt::format("{} {} are given; expected 2 for each of {} blocks", widths.size(), ends,

@@ -36,13 +36,13 @@ Result<Layout> readLayout(const OpCall& call, std::string_view attr) {
     if (c >= '0' && c <= '9') {
       number = number * 10 + (c - '0');
       hasNumber = true;
-      if (number > INT32_MAX) return wrong("a block is too large");
+      if (number > INT32_MAX) return wrong(fmt::format("blocks have extent {} at most", INT32_MAX));
       continue;
     }
     const bool isPlace = c >= 'a' && c <= 'z';
     if (!isPlace && (c < 'A' || c > 'Z')) return wrong("expected letters, and numbers before small ones");
-    if (isPlace != hasNumber || (hasNumber && number == 0))
-      return wrong("a small letter, and no other, follows the extent of its blocks");
+    if (hasNumber && number == 0) return wrong("blocks have extent 1 or more");
+    if (isPlace != hasNumber) return wrong("a small letter, and no other, follows the extent of its blocks");
     const LayoutAxis axis{static_cast<char>(isPlace ? c - 'a' + 'A' : c), number};
     if (std::ranges::any_of(layout, [&](const LayoutAxis& other) { return isSame(axis, other); }))
       return wrong(fmt::format("{} stands there twice", c));

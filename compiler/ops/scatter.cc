@@ -91,9 +91,10 @@ Result<std::optional<StructureResult>> scatterNdStructure(const OpCall& call, St
   if (rank && indexRank && updateRank) {
     const int count = *rank + *indexRank - 1 - *updateRank;
     if (count < 0 || count > *rank)
-      return opError(call,
-                     fmt::format("updates of rank {} do not fit to data of rank {} and indices of rank {}",
-                                 *updateRank, *rank, *indexRank));
+      return opError(
+          call, fmt::format(
+                    "the updates have rank {}; expected {} to {} for data of rank {} and indices of rank {}",
+                    *updateRank, *indexRank - 1, *rank + *indexRank - 1, *rank, *indexRank));
   } else {
     BATON_TRY(scatterMode(call));
     return std::nullopt;

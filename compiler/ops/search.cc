@@ -23,8 +23,8 @@ Result<std::optional<StructureResult>> searchsortedStructure(const OpCall& call,
   const std::optional<int> values = context.rank(1);
   if (!sequences || !values) return std::nullopt;
   if (*sequences != 1 && (*sequences != *values || *values == 0))
-    return opError(call, fmt::format("the sorted sequence has rank {}; expected 1 or that of the values, {}",
-                                     *sequences, *values));
+    return opError(call, fmt::format("the sorted sequence has rank {}; expected 1{}", *sequences,
+                                     *values > 1 ? fmt::format(" or that of the values, {}", *values) : ""));
   return oneResult(dtype, *values);
 }
 Result<std::vector<TensorDims>> searchsortedDims(const OpCall&, DimsContext& context) {

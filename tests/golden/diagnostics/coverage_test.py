@@ -16,7 +16,14 @@ FILES += ["compiler/ops/registry.cc"]
 FILES += sorted(path.relative_to(SOURCE).as_posix() for path in (SOURCE / "compiler/ops").glob("*.cc")
                 if re.search(r"(Structure|Dims)Context& context", path.read_text()))
 
-RUNS = "only when the program runs: in run/programs/operator_errors.relay"
+
+def runs(program):
+    path = f"run/programs/{program}.relay"
+    assert (SOURCE / "tests" / path).exists(), path
+    return f"only when the program runs: in {path}"
+
+
+RUNS = runs("operator_errors")
 
 # Literals that are no messages, or that no program text can bring about.
 OTHER = {
@@ -34,20 +41,31 @@ OTHER = {
     ("compiler/frontend/parse_meta.cc", "after 'meta'"): "the bracket has been seen",
     ("compiler/ops/create.cc", "arange: the {} is above 9223372036854775807, the largest extent"): RUNS,
     ("compiler/ops/division.cc", "{}: the divisor is zero, or the least value is divided by -1"):
-        "only when the program runs: in run/programs/id3_division_by_zero_in_constants.relay",
+        runs("id3_division_by_zero_in_constants"),
+    ("compiler/ops/gather_nd.cc", "an index is out of range"): runs("operators_positions"),
+    ("compiler/ops/grid.cc", "an index is out of range"): runs("operators_windows"),
+    ("compiler/ops/grid.cc", "unravel_index: an index is out of range: {0} for {1} elements"):
+        runs("operators_windows"),
+    ("compiler/ops/grid.cc", "unravel_index: the shape has no elements"): "every index is out of range then",
     ("compiler/ops/index.cc", "the depth is not known"): "that of a scalar is a symbol at least",
     ("compiler/ops/index.cc", "{}: nothing to take from"): "the relation has excluded it",
     ("compiler/ops/index.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): RUNS,
     ("compiler/ops/index.cc", "an index is out of range"): RUNS,
     ("compiler/ops/matmul.cc", "nn.dense_packed: the weight has {0} panels; expected {1}"):
         "a pass makes the operator, with its weight",
+    ("compiler/ops/pad.cc", "dimension {} of the data has no elements to continue"): runs("operators_padding"),
+    ("compiler/ops/pad.cc", "dimension {} of the result is negative or too large"): runs("operators_padding"),
     ("compiler/ops/reduction.cc", "{}: there are no elements"): RUNS,
     ("compiler/ops/registry.cc", "any type"): "nowhere expected",
     ("compiler/ops/relations.cc", "{} inputs expected, {} given"): "the parser has counted",
     ("compiler/ops/relations.cc", "at least {}"): "the parser has counted",
     ("compiler/ops/reshape.cc", " is {0}, which stands for an extent of the data"): RUNS,
     ("compiler/ops/reshape.cc", "{} is {{0}}, which stands for extent {} of the data, which has {}"): RUNS,
-    ("compiler/ops/reshape.cc", "reshape: the new shape holds {0} times -1"): RUNS,
+    ("compiler/ops/reshape.cc", "{}: the new shape holds {{0}} times -1"): RUNS,
+    ("compiler/ops/scatter.cc", "an index is out of range"): runs("operators_scatter"),
+    ("compiler/ops/search.cc", "an index is out of range"): runs("operators_search"),
+    ("compiler/ops/search.cc", "argwhere.rows: {0} elements are true; the count says {1}"): runs("operators_search"),
+    ("compiler/ops/search.cc", "the count is wrong"): runs("operators_search"),
     ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):
         "the operator that does not know it is reported first",
     ("compiler/types/specialise_function.cc", "the type of {} is not known; annotate it"):
