@@ -4,8 +4,8 @@
 #include <unordered_set>
 
 #include "compiler/ir/type_walk.h"
+#include "compiler/ops/arrange/slice.h"
 #include "compiler/ops/call_contexts.h"
-#include "compiler/ops/slice.h"
 
 namespace baton::ops {
 

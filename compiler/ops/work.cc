@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/ops/expand.h"
+#include "compiler/ops/lowering/expand.h"
 
 namespace baton::ops {
 

@@ -9,7 +9,7 @@
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
 #include "compiler/ops/call_contexts.h"
-#include "compiler/ops/expand.h"
+#include "compiler/ops/lowering/expand.h"
 #include "compiler/passes/dims.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/registry.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "compiler/ir/op.h"
 #include "compiler/ir/walk.h"
-#include "compiler/ops/packed_weight.h"
+#include "compiler/ops/lowering/packed_weight.h"
 
 namespace baton::passes {
 namespace {

@@ -1,7 +1,7 @@
 // Rules about where elements lie: shapes that come back to what they were.
 #include <algorithm>
 
-#include "compiler/ops/layout.h"
+#include "compiler/ops/arrange/layout.h"
 #include "compiler/passes/algebra_rules.h"
 
 namespace baton::passes {

@@ -8,8 +8,8 @@
 #include "compiler/lir/lower/group_key.h"
 #include "compiler/lir/lower/prune_inputs.h"
 #include "compiler/ops/call_contexts.h"
-#include "compiler/ops/kernel_lowering.h"
-#include "compiler/ops/library_call.h"
+#include "compiler/ops/lowering/kernel_lowering.h"
+#include "compiler/ops/lowering/library_call.h"
 #include "kernels/loop/verifier.h"
 
 namespace baton::lir {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "compiler/ir/ir.h"
 #include "compiler/lir/lir.h"
-#include "compiler/ops/kernel_lowering.h"
+#include "compiler/ops/lowering/kernel_lowering.h"
 
 namespace baton::lir {
 

@@ -13,7 +13,7 @@ FOLDERS = ["compiler/frontend", "compiler/types"]
 FILES = ["compiler/ir/metadata.cc", "compiler/ir/saved_tensor.cc"]
 # Those that hold the relations of operators, and what these share.
 FILES += ["compiler/ops/registry.cc"]
-FILES += sorted(path.relative_to(SOURCE).as_posix() for path in (SOURCE / "compiler/ops").glob("*.cc")
+FILES += sorted(path.relative_to(SOURCE).as_posix() for path in (SOURCE / "compiler/ops").rglob("*.cc")
                 if re.search(r"(Structure|Dims)Context& context", path.read_text()))
 
 
@@ -39,33 +39,33 @@ OTHER = {
     ("compiler/frontend/parser.cc", "nested {} levels deep, which is all that the stack of this thread holds"):
         "takes a small stack: in compile_errors_test.py",
     ("compiler/frontend/parse_meta.cc", "after 'meta'"): "the bracket has been seen",
-    ("compiler/ops/create.cc", "arange: the {} is above 9223372036854775807, the largest extent"): RUNS,
-    ("compiler/ops/division.cc", "{}: the divisor is zero, or the least value is divided by -1"):
+    ("compiler/ops/arrange/create.cc", "arange: the {} is above 9223372036854775807, the largest extent"): RUNS,
+    ("compiler/ops/elementwise/division.cc", "{}: the divisor is zero, or the least value is divided by -1"):
         runs("id3_division_by_zero_in_constants"),
-    ("compiler/ops/gather_nd.cc", "an index is out of range"): runs("operators_positions"),
-    ("compiler/ops/grid.cc", "an index is out of range"): runs("operators_windows"),
-    ("compiler/ops/grid.cc", "unravel_index: an index is out of range: {0} for {1} elements"):
+    ("compiler/ops/gather/gather_nd.cc", "an index is out of range"): runs("operators_positions"),
+    ("compiler/ops/arrange/grid.cc", "an index is out of range"): runs("operators_windows"),
+    ("compiler/ops/arrange/grid.cc", "unravel_index: an index is out of range: {0} for {1} elements"):
         runs("operators_windows"),
-    ("compiler/ops/grid.cc", "unravel_index: the shape has no elements"): "every index is out of range then",
-    ("compiler/ops/index.cc", "the depth is not known"): "that of a scalar is a symbol at least",
-    ("compiler/ops/index.cc", "{}: nothing to take from"): "the relation has excluded it",
-    ("compiler/ops/index.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): RUNS,
-    ("compiler/ops/index.cc", "an index is out of range"): RUNS,
-    ("compiler/ops/matmul.cc", "nn.dense_packed: the weight has {0} panels; expected {1}"):
+    ("compiler/ops/arrange/grid.cc", "unravel_index: the shape has no elements"): "every index is out of range then",
+    ("compiler/ops/gather/index.cc", "the depth is not known"): "that of a scalar is a symbol at least",
+    ("compiler/ops/gather/index.cc", "{}: nothing to take from"): "the relation has excluded it",
+    ("compiler/ops/gather/index.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): RUNS,
+    ("compiler/ops/gather/index.cc", "an index is out of range"): RUNS,
+    ("compiler/ops/nn/matmul.cc", "nn.dense_packed: the weight has {0} panels; expected {1}"):
         "a pass makes the operator, with its weight",
-    ("compiler/ops/pad.cc", "dimension {} of the data has no elements to continue"): runs("operators_padding"),
-    ("compiler/ops/pad.cc", "dimension {} of the result is negative or too large"): runs("operators_padding"),
-    ("compiler/ops/reduction.cc", "{}: there are no elements"): RUNS,
+    ("compiler/ops/arrange/pad.cc", "dimension {} of the data has no elements to continue"): runs("operators_padding"),
+    ("compiler/ops/arrange/pad.cc", "dimension {} of the result is negative or too large"): runs("operators_padding"),
+    ("compiler/ops/reduction/reduction.cc", "{}: there are no elements"): RUNS,
     ("compiler/ops/registry.cc", "any type"): "nowhere expected",
     ("compiler/ops/relations.cc", "{} inputs expected, {} given"): "the parser has counted",
     ("compiler/ops/relations.cc", "at least {}"): "the parser has counted",
-    ("compiler/ops/reshape.cc", " is {0}, which stands for an extent of the data"): RUNS,
-    ("compiler/ops/reshape.cc", "{} is {{0}}, which stands for extent {} of the data, which has {}"): RUNS,
-    ("compiler/ops/reshape.cc", "{}: the new shape holds {{0}} times -1"): RUNS,
-    ("compiler/ops/scatter.cc", "an index is out of range"): runs("operators_scatter"),
-    ("compiler/ops/search.cc", "an index is out of range"): runs("operators_search"),
-    ("compiler/ops/search.cc", "argwhere.rows: {0} elements are true; the count says {1}"): runs("operators_search"),
-    ("compiler/ops/search.cc", "the count is wrong"): runs("operators_search"),
+    ("compiler/ops/arrange/reshape.cc", " is {0}, which stands for an extent of the data"): RUNS,
+    ("compiler/ops/arrange/reshape.cc", "{} is {{0}}, which stands for extent {} of the data, which has {}"): RUNS,
+    ("compiler/ops/arrange/reshape.cc", "{}: the new shape holds {{0}} times -1"): RUNS,
+    ("compiler/ops/gather/scatter.cc", "an index is out of range"): runs("operators_scatter"),
+    ("compiler/ops/gather/search.cc", "an index is out of range"): runs("operators_search"),
+    ("compiler/ops/gather/search.cc", "argwhere.rows: {0} elements are true; the count says {1}"): runs("operators_search"),
+    ("compiler/ops/gather/search.cc", "the count is wrong"): runs("operators_search"),
     ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):
         "the operator that does not know it is reported first",
     ("compiler/types/specialise_function.cc", "the type of {} is not known; annotate it"):

@@ -11,7 +11,7 @@
 
 #include "baton/kernel_abi.h"
 #include "compiler/ir/ir.h"
-#include "compiler/ops/kernel_lowering.h"
+#include "compiler/ops/lowering/kernel_lowering.h"
 #include "compiler/ops/reference.h"
 #include "tests/unit/compiler/ops/guarded_buffer.h"
 

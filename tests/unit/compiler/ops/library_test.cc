@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "compiler/ops/library_call.h"
+#include "compiler/ops/lowering/library_call.h"
 #include "kernels/abi/descriptor_check.h"
 #include "kernels/abi/dim_program.h"
 #include "kernels/library/library.h"

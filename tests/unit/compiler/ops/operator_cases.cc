@@ -4,7 +4,7 @@
 #include <set>
 
 #include "base/checked_math.h"
-#include "compiler/ops/packed_weight.h"
+#include "compiler/ops/lowering/packed_weight.h"
 #include "tests/unit/compiler/ops/case_makers.h"
 
 namespace baton::ops::test {

@@ -2,7 +2,7 @@
 
 #include "compiler/ir/op.h"
 #include "compiler/ir/verifier.h"
-#include "compiler/ops/expand.h"
+#include "compiler/ops/lowering/expand.h"
 #include "compiler/ops/relations.h"
 #include "compiler/passes/registry.h"
 #include "program.h"

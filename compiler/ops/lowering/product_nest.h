@@ -1,0 +1,49 @@
+// The loops of a matrix product: panels of columns, register tiles of a few rows, the
+// reduced index in sequence for every element.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "compiler/ops/lowering/lowering.h"
+
+namespace baton::ops {
+
+/// Columns of a panel, also of packed weights.
+inline constexpr int64_t kPanelColumns = 64;
+
+/// Where an element of the second operand stands.
+struct PanelPosition {
+  std::span<const loop::Value> batch;
+  loop::Value inner;
+  loop::Value panel;    ///< n / kPanelColumns
+  loop::Value inPanel;  ///< n % kPanelColumns
+  loop::Value column;   ///< n
+};
+
+enum class RightLayout : uint8_t {
+  Rows,     ///< contiguous along columns
+  Strided,  ///< not so: it is packed first, but for few rows
+  Padded,   ///< contiguous, and may be read beyond the last column up to the end of the panel
+};
+
+struct ProductSpec {
+  std::vector<DimExpr> batch;  ///< axes that both operands and the result have, in this order
+  DimExpr rows;
+  DimExpr columns;
+  DimExpr inner;
+  std::function<Result<loop::Value>(std::span<const loop::Value> batch, loop::Value row, loop::Value inner)>
+      left;
+  std::function<Result<loop::Value>(const PanelPosition&)> right;
+  RightLayout layout = RightLayout::Rows;
+  /// Index of the result.
+  std::function<std::vector<loop::Value>(std::span<const loop::Value> batch, loop::Value row,
+                                         loop::Value column)>
+      index;
+};
+
+/// Hands every element to the context's sink.
+Result<void> writeProduct(NestContext& context, ProductSpec spec);
+
+}  // namespace baton::ops
