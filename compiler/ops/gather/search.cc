@@ -48,7 +48,7 @@ using loop::LoopKind;
 using loop::Value;
 
 /// In loop IR.
-Value isSortedBefore(Value a, Value b) {
+Value sortsBefore(Value a, Value b) {
   if (a.type() == DType::Bool) return loop::cast(a, DType::I32) < loop::cast(b, DType::I32);
   const Value x = widen(a);
   const Value y = widen(b);
@@ -97,7 +97,7 @@ Result<Value> searchsortedElement(ElementContext& context, std::span<const Value
   if (sequences.size() > 1) at.assign(index.begin(), index.end() - 1);
   at.push_back(middle);
   BATON_TRY_ASSIGN(const Value element, context.read(0, at));
-  const Value isBehind = isRight ? ~isSortedBefore(wanted, element) : isSortedBefore(element, wanted);
+  const Value isBehind = isRight ? ~sortsBefore(wanted, element) : sortsBefore(element, wanted);
   b.set(low, loop::select(isBehind, middle + emitter.number(1), from));
   b.set(high, loop::select(isBehind, to, middle));
   emitter.end();
