@@ -31,40 +31,50 @@ uint64_t runsPerSample(const Workload& workload, const SamplerOptions& options) 
   }
 }
 
+}  // namespace
+
 double percentile(std::vector<double> values, double fraction) {
   std::sort(values.begin(), values.end());
   return values[static_cast<size_t>(fraction * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
-}  // namespace
+double roughSeconds(const Workload& workload, const SamplerOptions& options) {
+  const uint64_t runs = runsPerSample(workload, options);
+  double least = seconds(workload, runs, options.clock);
+  for (int i = 0; i < 2; ++i) least = std::min(least, seconds(workload, runs, options.clock));
+  return least / static_cast<double>(runs);
+}
 
-Ratio sampleRatio(const Workload& workload, const Workload& limit, const SamplerOptions& options) {
+Rounds sampleRounds(std::span<const Workload> workloads, const Workload& limit,
+                    const SamplerOptions& options) {
+  const auto perRun = [](double took, uint64_t runs) { return took / static_cast<double>(runs); };
+  Rounds rounds{.wanted = options.samples};
+  const double deadline = now(Clock::Wall) + options.maxSeconds;
   const uint64_t limitRuns = runsPerSample(limit, options);
-  const uint64_t workloadRuns = runsPerSample(workload, options);
-  std::vector<double> ratios;
-  std::vector<double> times;
-  Ratio result;
+  std::vector<uint64_t> runs;
+  for (const Workload& workload : workloads) runs.push_back(runsPerSample(workload, options));
   double before = seconds(limit, limitRuns, options.clock);
-  for (int attempt = 0; attempt < options.maxAttempts && static_cast<int>(ratios.size()) < options.samples;
-       ++attempt) {
-    const double took = seconds(workload, workloadRuns, options.clock);
+  for (int attempt = 0; attempt < options.maxAttempts && !rounds.hasSettled(); ++attempt) {
+    if (attempt > 0 && now(Clock::Wall) > deadline) break;
+    Round round;
+    for (size_t i = 0; i < workloads.size(); ++i)
+      round.workloads.push_back(perRun(seconds(workloads[i], runs[i], options.clock), runs[i]));
     const double after = seconds(limit, limitRuns, options.clock);
-    if (std::fabs(after - before) <= options.maxDrift * std::min(before, after)) {
-      const double perRun = took / static_cast<double>(workloadRuns);
-      ratios.push_back(perRun / (0.5 * (before + after) / static_cast<double>(limitRuns)));
-      times.push_back(perRun);
-    } else {
-      ++result.discarded;
-    }
+    round.limit = perRun(0.5 * (before + after), limitRuns);
+    if (std::fabs(after - before) <= options.maxDrift * std::min(before, after))
+      rounds.accepted.push_back(std::move(round));
+    else
+      ++rounds.discarded;
     before = after;
   }
-  result.accepted = static_cast<int>(ratios.size());
-  if (ratios.empty()) return result;
-  result.median = percentile(ratios, 0.5);
-  result.low = percentile(ratios, 0.1);
-  result.high = percentile(ratios, 0.9);
-  result.secondsPerRun = percentile(times, 0.5);
-  return result;
+  return rounds;
+}
+
+std::optional<Spread> spreadOf(const Rounds& rounds, const std::function<double(const Round&)>& figure) {
+  if (rounds.accepted.empty()) return std::nullopt;
+  std::vector<double> values;
+  for (const Round& round : rounds.accepted) values.push_back(figure(round));
+  return Spread{percentile(values, 0.5), percentile(values, 0.1), percentile(values, 0.9)};
 }
 
 }  // namespace baton::benchmarks

@@ -1,12 +1,12 @@
 #include "benchmarks/vm_micro.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <span>
-#include <string_view>
-
-#include <fmt/format.h>
 
 #include "baton/baton.h"
+#include "benchmarks/limits.h"
 #include "benchmarks/micro_programs.h"
 
 namespace baton::benchmarks {
@@ -62,24 +62,74 @@ class Machine {
   baton_call* call_ = nullptr;
 };
 
-Result<Workload> workloadOf(std::string_view name, Result<std::vector<std::byte>> bytes) {
-  BATON_TRY_ASSIGN(const std::vector<std::byte> executable, std::move(bytes));
+Result<Workload> workloadOf(const MicroProgram& program) {
+  BATON_TRY_ASSIGN(const std::vector<std::byte> executable, program.build());
   BATON_TRY_ASSIGN(std::shared_ptr<Machine> machine, Machine::load(executable));
-  return Workload{std::string(name), [machine](uint64_t turns) {
+  return Workload{program.what, [machine](uint64_t turns) {
                     const Result<void> result = machine->run(static_cast<int64_t>(turns));
                     BATON_CHECK(result.has_value());  // the same program has just run
                   }};
 }
 
+Result<Rounds> roundsOf(const MicroProgram& program, const Settings& settings) {
+  BATON_TRY_ASSIGN(const Workload workload, workloadOf(program));
+  // A run of a whole program is long: fewer of them say as much.
+  SamplerOptions options = settings.sampling();
+  options.sampleSeconds = std::min(options.sampleSeconds * 2, 0.02);
+  if (program.itemsPerTurn > 10'000 && !settings.isSmoke) {
+    options.samples = 7;
+    options.maxAttempts = 60;
+  }
+  return sampleRounds({&workload, 1}, addAndBranchLoop(), options);
+}
+
+/// What a scalar instruction costs, measured when it is first needed.
+class ScalarCost {
+ public:
+  explicit ScalarCost(const MicroProgram& program) : program_(program) {}
+
+  Result<double> get(const Settings& settings) {
+    if (!cost_) {
+      BATON_TRY_ASSIGN(const Rounds rounds, roundsOf(program_, settings));
+      const auto spread = spreadOf(rounds, [](const Round& r) { return r.workloads[0] / r.limit; });
+      if (!spread)
+        return Error(ErrorCode::Unsupported, "B9.scalar: the machine's speed moved too much for any sample");
+      cost_ = spread->median / program_.itemsPerTurn;
+    }
+    return *cost_;
+  }
+
+ private:
+  MicroProgram program_;
+  std::optional<double> cost_;
+};
+
 }  // namespace
 
-Result<std::vector<MicroFigure>> microFigures() {
-  std::vector<MicroFigure> figures;
-  for (const MicroProgram& program : microPrograms()) {
-    BATON_TRY_ASSIGN(Workload workload, workloadOf(program.what, program.build()));
-    figures.push_back({program.id, program.what, program.most, std::move(workload), program.itemsPerTurn,
-                       program.overheadInstructions});
-  }
+std::vector<Figure> vmFigures(const Settings&) {
+  std::vector<Figure> figures;
+  const std::vector<MicroProgram> programs = microPrograms();
+  auto scalar = std::make_shared<ScalarCost>(programs.front());
+  for (const MicroProgram& program : programs)
+    figures.push_back(
+        {program.id, program.what, [program, scalar](const Settings& settings) -> Result<std::vector<Row>> {
+           double overhead = 0;
+           if (program.overheadInstructions > 0) {
+             BATON_TRY_ASSIGN(overhead, scalar->get(settings));
+             overhead *= program.overheadInstructions;
+           }
+           BATON_TRY_ASSIGN(const Rounds rounds, roundsOf(program, settings));
+           Row row = rowOf(program.id, program.what, rounds, [&](const Round& r) {
+             return (r.workloads[0] / r.limit - overhead) / program.itemsPerTurn;
+           });
+           row.unit = "turns";
+           row.seconds /= program.itemsPerTurn;
+           if (program.most) {
+             row.bar = Bar::AtMost;
+             row.limit = *program.most;
+           }
+           return std::vector<Row>{row};
+         }});
   return figures;
 }
 
