@@ -1,6 +1,7 @@
 #include "compiler/ops/work.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ops/lowering/expand.h"
 
@@ -68,6 +69,23 @@ class CountedExpansion final : public ExpandContext {
     std::vector<TensorId> ids;
     for (const KnownInput& result : made.tensors) ids.push_back(add(result));
     return ids;
+  }
+
+  /// All rounds do as much as one.
+  Result<std::vector<TensorId>> repeat(TensorId rows, const std::vector<TensorId>& states,
+                                       const Round& round) override {
+    const DimExpr count = tensors_[rows.value()].dims[0];
+    const WorkSum before = std::exchange(work_, WorkSum());
+    const TensorId number = add({DType::I64, {}, std::nullopt, std::nullopt});
+    BATON_TRY(round(number, states));
+    const uint64_t once = work_.sum();
+    work_ = before;
+    work_.add(std::span(&count, 1), once);
+    std::vector<TensorId> results = states;
+    KnownInput all = tensors_[states.at(0).value()];
+    all.dims.insert(all.dims.begin(), count);
+    results.push_back(add(std::move(all)));
+    return results;
   }
 
   uint64_t work() const { return work_.sum(); }

@@ -87,9 +87,14 @@ void Outliner::collectArguments() {
       addArgument(arg, i < 32 && (call->op->valueInputs >> i & 1U) != 0);
     }
   }
-  for (const Atom& arg : arguments_)
-    for (const DimExpr& dim : module_.typeOf(function_, arg)->dims())
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    for (const DimExpr& dim : module_.typeOf(function_, arguments_[i])->dims())
       if (auto symbol = dim.asSymbol()) plain_.insert(*symbol);
+    if (!decidesShape_[i] || !arguments_[i].isVar()) continue;
+    if (const auto& elements = function_.var(arguments_[i].var()).valueDims)
+      for (const DimExpr& element : *elements)
+        if (auto symbol = element.asSymbol()) plain_.insert(*symbol);
+  }
 }
 
 void Outliner::addArgument(const Atom& arg, bool decidesShape) {
@@ -190,9 +195,9 @@ std::optional<ir::Function> Outliner::build() {
   ir::Function fused;
   fused.attrs.set(ir::kFusionGroupAttr, int64_t{1});
   fused.location = block_.bindings[group_.members.back()].location;
-  std::unordered_set<DimSymbol> known;  // symbols that operands and results tell
-  auto learn = [&](const ir::VarInfo& info) {
-    eval::forEachPlainSymbol(info, [&](DimSymbol symbol) { known.insert(symbol); });
+  std::unordered_map<DimSymbol, size_t> known;  // symbols that operands and results tell: before which member
+  auto learn = [&](const ir::VarInfo& info, size_t member) {
+    eval::forEachPlainSymbol(info, [&](DimSymbol symbol) { known.try_emplace(symbol, member); });
   };
   for (size_t i = 0; i < arguments_.size(); ++i) {
     ir::VarInfo info = generalInfo(fmt::format("p{}", i), module_.typeOf(function_, arguments_[i]));
@@ -201,7 +206,7 @@ std::optional<ir::Function> Outliner::build() {
       for (const DimExpr& element : *function_.var(arguments_[i].var()).valueDims)
         info.valueDims->push_back(general(element));
     }
-    learn(info);
+    learn(info, 0);
     fused.params.push_back(fused.addVar(std::move(info)));
     if (arguments_[i].isVar()) map_.emplace(arguments_[i].var(), fused.params.back());
   }
@@ -222,7 +227,7 @@ std::optional<ir::Function> Outliner::build() {
     const VarId var = fused.addVar(std::move(info));
     map_.emplace(binding.var, var);
     if (std::find(group_.outputs.begin(), group_.outputs.end(), binding.var) != group_.outputs.end())
-      learn(fused.var(var));
+      learn(fused.var(var), fused.block(fused.body).bindings.size() + 1);
     fused.block(fused.body).bindings.push_back({var, std::move(rhs), binding.location, {}});
   }
   for (const auto& [expr, symbol] : general_)
@@ -235,8 +240,10 @@ std::optional<ir::Function> Outliner::build() {
       std::vector<DimSymbol> symbols;
       fact.lhs.collectSymbols(symbols);
       fact.rhs.collectSymbols(symbols);
-      if (std::all_of(symbols.begin(), symbols.end(),
-                      [&](DimSymbol symbol) { return known.contains(symbol); }))
+      if (std::all_of(symbols.begin(), symbols.end(), [&](DimSymbol symbol) {
+            const auto at = known.find(symbol);
+            return at != known.end() && at->second <= i;
+          }))
         fused.block(fused.body).bindings[i].obligations.push_back(std::move(fact));
     }
   if (group_.outputs.size() == 1) {

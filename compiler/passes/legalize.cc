@@ -11,6 +11,7 @@
 #include "compiler/ops/call_contexts.h"
 #include "compiler/ops/lowering/expand.h"
 #include "compiler/passes/dims.h"
+#include "compiler/passes/edit.h"
 #include "compiler/passes/fold.h"
 #include "compiler/passes/registry.h"
 
@@ -97,6 +98,9 @@ class Expansion final : public ops::ExpandContext {
     return makeCall(*op, attrs, inputs);
   }
 
+  Result<std::vector<TensorId>> repeat(TensorId rows, const std::vector<TensorId>& states,
+                                       const Round& round) override;
+
  private:
   static std::vector<DimExpr> dimsOf(TypeRef type) { return {type->dims().begin(), type->dims().end()}; }
   TypeRef resultAt(size_t result) const { return type_->isTuple() ? type_->elements()[result] : type_; }
@@ -120,6 +124,12 @@ class Expansion final : public ops::ExpandContext {
 
   Result<std::vector<TensorId>> makeCall(const ops::OpDef& op, const ir::Attrs& attrs,
                                          const std::vector<TensorId>& inputs);
+  /// The body of the local function that goes through the rounds, and calls itself for the next one.
+  Result<ir::BlockId> makeRounds(const std::vector<VarId>& params, VarId self, TypeRef result, TensorId count,
+                                 const Round& round);
+  VarId bindArray(TypeRef type, ir::ArrayOperation operation, std::vector<Atom> args) {
+    return bind(type, std::nullopt, ir::ArrayOp{operation, std::move(args), {}});
+  }
   /// Symbols that the relations of a call made: they are of the module from now on.
   void adoptSymbols(const ops::KnownDims& relations, const std::vector<Atom>& args);
   Result<void> checkTypes() const;
@@ -199,6 +209,98 @@ void Expansion::adoptSymbols(const ops::KnownDims& relations, const std::vector<
   for (const std::string& name : relations.freshNames()) module_.dimSymbols.add(name);
   for (const auto& [input, symbols] : relations.elementSymbols())
     if (args[input].isVar()) function_.var(args[input].var()).valueDims = symbols;
+}
+
+/// A local function that calls itself at its end. Rows are collected in an array. It is never empty: what an
+/// empty array stacks to may not be known.
+Result<std::vector<TensorId>> Expansion::repeat(TensorId rows, const std::vector<TensorId>& states,
+                                                const Round& round) {
+  const DimExpr count = dims(rows)[0];
+  BATON_TRY_ASSIGN(const TensorId countTensor, extentOf(rows, 0));
+  const TypeRef arrayType = module_.types.array(module_.types.erased(typeOf(states.at(0))));
+  std::vector<VarId> params{function_.addVar({.name = "i", .type = module_.types.scalar(DType::I64)})};
+  std::vector<TypeRef> types;
+  std::vector<Atom> args{atom(scalar(DType::I64, 0))};
+  for (const TensorId state : states) {
+    types.push_back(typeOf(state));
+    params.push_back(function_.addVar({.name = "state", .type = types.back()}));
+    args.push_back(atom(state));
+  }
+  types.push_back(arrayType);
+  params.push_back(function_.addVar({.name = "rows", .type = arrayType}));
+  const VarId nothing = bindArray(arrayType, ir::ArrayOperation::New, {});
+  args.push_back(bindArray(arrayType, ir::ArrayOperation::Push, {nothing, args[1]}));
+
+  const TypeRef resultType = module_.types.tuple(types);
+  const VarId self =
+      function_.addVar({.name = "rounds", .type = functionType(module_, function_, params, resultType)});
+  BATON_TRY_ASSIGN(const ir::BlockId body, makeRounds(params, self, resultType, countTensor, round));
+  made_.push_back({self, ir::Lambda{.params = params, .body = body}, binding_.location, {}});
+  const VarId last = bind(resultType, std::nullopt, ir::CallValue{self, std::move(args)});
+
+  std::vector<TensorId> results;
+  for (uint32_t i = 0; i < states.size(); ++i)
+    results.push_back(addTensor(bind(types[i], std::nullopt, ir::Project{last, i})));
+  const VarId collected =
+      bind(arrayType, std::nullopt, ir::Project{last, static_cast<uint32_t>(states.size())});
+  // All rows, the one that is there before the first round among them.
+  const std::vector<DimExpr> row = dims(states[0]);
+  std::vector<DimExpr> all;
+  std::vector<int64_t> rowExtents;
+  for (size_t axis = 0; axis <= row.size(); ++axis)
+    all.push_back(DimExpr::symbol(module_.dimSymbols.add("rows")));
+  for (const DimExpr& extent : row) rowExtents.push_back(extent.asConstant().value_or(-1));
+  const VarId stacked = bind(module_.types.tensor(dtype(states[0]), std::move(all)), std::nullopt,
+                             ir::ArrayOp{ir::ArrayOperation::Stack, {collected}, std::move(rowExtents)});
+  ir::Attrs attrs;
+  attrs.set("begin", std::vector<DimExpr>{DimExpr::constant(1)});
+  BATON_TRY_ASSIGN(const TensorId made, make("strided_slice", attrs, {addTensor(stacked)}));
+  std::vector<DimExpr> extents{count};
+  extents.insert(extents.end(), row.begin(), row.end());
+  BATON_TRY_ASSIGN(const TensorId sequence, reshape(made, std::move(extents)));
+  results.push_back(sequence);
+  return results;
+}
+
+Result<ir::BlockId> Expansion::makeRounds(const std::vector<VarId>& params, VarId self, TypeRef result,
+                                          TensorId count, const Round& round) {
+  std::vector<ir::Binding> outside = std::exchange(made_, {});
+  const DimKnowledge::Mark mark = knowledge_.mark();
+  const TensorId number = addTensor(params[0]);
+  std::vector<TensorId> states;
+  for (size_t i = 1; i + 1 < params.size(); ++i) states.push_back(addTensor(params[i]));
+
+  BATON_TRY_ASSIGN(const std::vector<TensorId> next, round(number, states));
+  BATON_TRY_ASSIGN(const TensorId following, make("add", {}, {number, scalar(DType::I64, 1)}));
+  std::vector<Atom> args{atom(following)};
+  for (size_t i = 0; i < states.size(); ++i) {
+    // One type for all rounds: an extent may have two names.
+    const bool isSame = typeOf(next.at(i)) == typeOf(states[i]);
+    BATON_TRY_ASSIGN(const TensorId state,
+                     isSame ? Result<TensorId>(next[i]) : reshape(next[i], dims(states[i])));
+    args.push_back(atom(state));
+  }
+  const TypeRef arrayType = function_.var(params.back()).type;
+  args.push_back(bindArray(arrayType, ir::ArrayOperation::Push, {params.back(), args[1]}));
+  const VarId called = bind(result, std::nullopt, ir::CallValue{self, std::move(args)});
+  const ir::BlockId goOn = function_.addBlock();
+  function_.block(goOn).bindings = std::exchange(made_, {});
+  function_.block(goOn).result = called;
+
+  ir::MakeTuple last;
+  for (size_t i = 1; i < params.size(); ++i) last.elements.emplace_back(params[i]);
+  const VarId given = bind(result, std::nullopt, std::move(last));
+  const ir::BlockId end = function_.addBlock();
+  function_.block(end).bindings = std::exchange(made_, {});
+  function_.block(end).result = given;
+
+  BATON_TRY_ASSIGN(const TensorId isLeft, make("less", {}, {number, count}));
+  const VarId chosen = bind(result, std::nullopt, ir::If{atom(isLeft), goOn, end});
+  const ir::BlockId body = function_.addBlock();
+  function_.block(body).bindings = std::exchange(made_, std::move(outside));
+  function_.block(body).result = chosen;
+  knowledge_.rollback(mark);
+  return body;
 }
 
 /// What was written gives tensors of the types that typing found, extents aside: those it may

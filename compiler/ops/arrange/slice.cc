@@ -36,6 +36,8 @@ DimExpr atLeastZero(DimsContext& context, const DimExpr& expr) {
   return context.decide(expr, Relation::Ge, DimExpr()) == Truth::True ? expr : max(expr, DimExpr());
 }
 
+}  // namespace
+
 SliceAxis sliceOf(DimsContext& context, const DimExpr& extent, const DimExpr* begin, const DimExpr* end,
                   int64_t stride) {
   SliceAxis slice;
@@ -52,6 +54,23 @@ SliceAxis sliceOf(DimsContext& context, const DimExpr& extent, const DimExpr* be
   slice.extent = atLeastZero(context, stride == 1 || stride == -1 ? length : ceilDiv(length, step));
   return slice;
 }
+
+Result<std::vector<int64_t>> givenStrides(const OpCall& call, DimsContext& context, size_t input) {
+  const std::vector<DimExpr>* strides = context.values(input);
+  std::optional<std::vector<int64_t>> numbers = strides ? asConstants(*strides) : std::nullopt;
+  if (numbers) return *std::move(numbers);
+  context.blame(input);
+  return Error(ErrorCode::Unsupported,
+               fmt::format("{}: the strides are not known when compiling", call.op->name));
+}
+
+Result<void> checkStride(const OpCall& call, size_t axis, int64_t stride) {
+  if (stride == 0 || stride == INT64_MIN)
+    return opError(call, fmt::format("the stride along axis {} is {}", axis, stride));
+  return success();
+}
+
+namespace {
 
 /// The three lists, from attributes or inputs.
 struct SliceLists {
@@ -76,13 +95,7 @@ Result<SliceLists> sliceLists(const OpCall& call, DimsContext& context) {
                      shapeElements(call, context, {call.inputCount > 2 ? nullptr : attrs.end(), 2, "end"}));
   }
   if (call.inputCount > 3) {
-    const std::vector<DimExpr>* strides = context.values(3);
-    const std::optional<std::vector<int64_t>> numbers = strides ? asConstants(*strides) : std::nullopt;
-    if (!numbers) {
-      context.blame(3);
-      return Error(ErrorCode::Unsupported, "strided_slice: the strides are not known when compiling");
-    }
-    lists.strides = *numbers;
+    BATON_TRY_ASSIGN(lists.strides, givenStrides(call, context, 3));
   } else {
     lists.strides = attrs.strides();
   }
@@ -117,8 +130,7 @@ Result<std::vector<SliceAxis>> sliceAxes(const OpCall& call, DimsContext& contex
     const DimExpr* begin = i < lists.begin.size() ? &lists.begin[i] : nullptr;
     const DimExpr* end = i < lists.end.size() ? &lists.end[i] : nullptr;
     const int64_t stride = isSize || i >= lists.strides.size() ? 1 : lists.strides[i];
-    if (stride == 0 || stride == INT64_MIN)
-      return opError(call, fmt::format("the stride along axis {} is {}", axis, stride));
+    BATON_TRY(checkStride(call, at, stride));
     if (!isSize) {
       slices[at] = sliceOf(context, data[at], begin, end, stride);
       continue;

@@ -85,6 +85,14 @@ def : MovingOperator<"strided_slice", [Input<"data", AnyType>, OptionalInput<"be
   let ValueInputs = [1, 2, 3];
   let Errors = "Lists longer than the rank or than `axes`; a stride of 0 or not known when compiling; an axis outside [-r, r) or listed twice";
 }
+def : MovingOperator<"strided_set", [Input<"data", AnyType>, Input<"values", AnyType>, Input<"begin", Index>, Input<"end", Index>,
+                                     OptionalInput<"strides", Index>], "stridedSet",
+                     "y = data; y[..., begin + i * stride, ...] = values[..., i, ...]", "A tensor with what `strided_slice` would take replaced"> {
+  let Fusion = Opaque;
+  let Lowering = Nest;
+  let ValueInputs = [2, 3, 4];
+  let Errors = "Lists longer than the rank; a stride of 0 or not known when compiling; values of another shape than what is replaced";
+}
 def : MovingOperator<"broadcast_to", [Input<"data", AnyType>, OptionalInput<"shape", Index>], "broadcastTo",
                      "y[i...] = data[those of i where the data has more than one]", "Repeats a tensor along axes of extent 1 and new leading axes"> {
   let Attrs = [Attr<"shape", DimListAttr, "None", "Shape of the result. None: given by the second input">];

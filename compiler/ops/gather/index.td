@@ -49,3 +49,11 @@ def : Operator<"gather_nd", [Input<"data", AnyType>, Input<"indices", Integer>],
   let Formula = "y[p..., s...] = data[b..., indices[0, p...], ..., indices[m - 1, p...], s...], where b are the first batch_dims of p";
   let Errors = "More positions than there are axes; batch_dims out of range; an index_rank that is not the first extent of the indices";
 }
+def : Operator<"adv_index", [InputList<"data", AnyType>], "advIndex"> {
+  let Fusion = Injective;
+  let Lowering = Element;
+  let Failure = GatheredIndex;
+  let Summary = "An element or a slice of the first tensor for each place of the others, which hold positions along its first axes and broadcast against each other; negative ones count from the end";
+  let Formula = "y[p..., s...] = data[0][data[1][p...], ..., data[m][p...], s...]";
+  let Errors = "No indices, or of more axes than there are; indices that are no integers";
+}

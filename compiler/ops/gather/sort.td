@@ -37,6 +37,16 @@ def : SortOperator<"topk", "topk"> {
   let Formula = "values, indices = sort(data)[..., :k, ...], argsort(data)[..., :k, ...]";
   let Errors = "An axis outside [-r, r); more elements than there are; another ret_type";
 }
+def : Operator<"unique", [Input<"data", AnyType>], "unique"> {
+  let Lowering = Legal;
+  let Attrs = [
+    Attr<"sorted", BoolAttr, "True", "The values upwards; else in the order in which they first occur">,
+    Attr<"return_counts", BoolAttr, "False", "A fifth result: how often each value occurs">,
+  ];
+  let Summary = "The values of a vector, each once; where each occurs first; which of them each element is; and how many there are, as a vector of one element. All NaNs are one value and the greatest, -0 is 0";
+  let Formula = "values, indices, inverse, count: values = data[indices], data = values[inverse]";
+  let Errors = "Data of another rank than 1, or with more elements than int32 has indices";
+}
 
 // The kernels, along the middle one of three axes.
 class SortKernel<string name, list<Input> inputs, string stem, string algorithm> : Operator<name, inputs, stem> {

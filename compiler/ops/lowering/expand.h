@@ -3,6 +3,7 @@
 // are emitted together; in a program (Legal) each is an operator like any other.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -66,8 +67,20 @@ class ExpandContext {
     BATON_TRY_ASSIGN(const TensorId shape, make("shape_of", typed, {tensor}));
     return make("take", along, {shape, scalar(DType::I64, static_cast<double>(axis))});
   }
+  /// What a round of a loop makes of the number of the round, an int64, and the states before it: the next
+  /// ones, of the same types. Of operators that are not written with others.
+  using Round = std::function<Result<std::vector<TensorId>>(TensorId, const std::vector<TensorId>&)>;
+  /// A loop in a program, with a round for each row of `rows`. Gives the last states, and the first one after
+  /// every round, in one tensor with an axis in front. Not within a kernel.
+  virtual Result<std::vector<TensorId>> repeat(TensorId rows, const std::vector<TensorId>& states,
+                                               const Round& round);
   /// Says which tensors the results are.
   virtual void become(std::vector<TensorId> results) = 0;
 };
+
+inline Result<std::vector<TensorId>> ExpandContext::repeat(TensorId, const std::vector<TensorId>&,
+                                                           const Round&) {
+  return Error(ErrorCode::Internal, "a loop of a program in a kernel");
+}
 
 }  // namespace baton::ops

@@ -72,7 +72,12 @@ class CallContext {
   }
   /// The element of an input for an index of the (first) result to which it broadcasts.
   Result<loop::Value> readBroadcast(size_t input, std::span<const loop::Value> index) {
-    return lowering_.broadcastElement(inputs_[input], resultDims(), index);
+    return readBroadcast(input, resultDims(), index);
+  }
+  /// The same for an index of another shape.
+  Result<loop::Value> readBroadcast(size_t input, std::span<const DimExpr> target,
+                                    std::span<const loop::Value> index) {
+    return lowering_.broadcastElement(inputs_[input], target, index);
   }
 
  protected:

@@ -42,6 +42,7 @@ OTHER = {
     ("compiler/ops/arrange/create.cc", "arange: the {} is above 9223372036854775807, the largest extent"): RUNS,
     ("compiler/ops/elementwise/division.cc", "{}: the divisor is zero, or the least value is divided by -1"):
         runs("id3_division_by_zero_in_constants"),
+    ("compiler/ops/gather/adv_index.cc", "an index is out of range"): runs("operators_indexing"),
     ("compiler/ops/gather/gather_nd.cc", "an index is out of range"): runs("operators_positions"),
     ("compiler/ops/arrange/grid.cc", "an index is out of range"): runs("operators_windows"),
     ("compiler/ops/arrange/grid.cc", "unravel_index: an index is out of range: {0} for {1} elements"):

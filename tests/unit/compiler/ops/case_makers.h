@@ -13,6 +13,8 @@ namespace baton::ops::test {
 /// By name of the operator.
 using Makers = std::map<std::string, std::function<Case(Random&)>, std::less<>>;
 void addBlockMakers(Makers& makers);
+/// Of operators that index with several tensors, replace a part, or name axes.
+void addIndexingMakers(Makers& makers);
 /// Of operators that take shapes from other tensors.
 void addLikeMakers(Makers& makers);
 /// Of functions of neural networks, and what normalises.

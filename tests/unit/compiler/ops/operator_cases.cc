@@ -87,6 +87,7 @@ Case makeSort(Random& random) {
 Makers makers() {
   Makers out;
   addBlockMakers(out);
+  addIndexingMakers(out);
   addLikeMakers(out);
   addNormalisationMakers(out);
   addPaddingMakers(out);
