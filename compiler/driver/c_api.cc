@@ -92,6 +92,7 @@ bool convert(const baton_compile_options& from, driver::CompileOptions& to, std:
     case BATON_COMPILE_EMIT_VMASM: to.emit = driver::Emit::Vmasm; break;
     case BATON_COMPILE_EMIT_ASM: to.emit = driver::Emit::NativeAssembly; break;
     case BATON_COMPILE_EMIT_C: to.emit = driver::Emit::CSource; break;
+    case BATON_COMPILE_EMIT_SCHEDULE: to.emit = driver::Emit::Schedule; break;
     default: error = "unknown kind of output"; return false;
   }
   if (from.module_name != nullptr) to.moduleName = from.module_name;

@@ -138,6 +138,10 @@ class Compiler {
         for (const loop::Kernel& kernel : kernels) out_.text += loop::print(kernel) + "\n";
         return success();
       }
+      case Emit::Schedule: {
+        BATON_TRY_ASSIGN(out_.text, emit::printSchedules(lowered, cpuLevels()[0]));
+        return success();
+      }
       case Emit::Llvm: {
         BATON_TRY_ASSIGN(const auto kernels, emit::kernelsFor(lowered, cpuLevels()[0]));
         BATON_TRY_ASSIGN(out_.text, codegen::printLlvm(kernels, {cpuLevels()[0], nativeOptimisationLevel()}));

@@ -30,6 +30,7 @@ enum class Emit : uint8_t {
   Vmasm,           ///< the executable as text
   NativeAssembly,  ///< of every kernel, for the first CPU level
   CSource,         ///< of every kernel, as tiled for the first CPU level
+  Schedule,        ///< loop IR of every kernel before its loops were scheduled, and the schedule
 };
 
 /// Program text; what it imports is built in.

@@ -155,6 +155,16 @@ Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const st
   return kernels;
 }
 
+Result<std::string> printSchedules(const lir::Module& module, const std::string& cpuLevel) {
+  BATON_TRY_ASSIGN(const bool isNarrow, codegen::hasNarrowVectors(cpuLevel));
+  std::string text;
+  for (const auto& [index, each] : module.unscheduled) {
+    const schedule::Schedule& own = isNarrow && each.narrowSchedule ? *each.narrowSchedule : each.schedule;
+    text += fmt::format("{}\n{}\n", loop::print(each.kernel), schedule::print(own));
+  }
+  return text;
+}
+
 Result<bytecode::Program> emit(lir::Module module, const EmitOptions& options) {
   bytecode::Program program = std::move(module.tables);
   program.meta = options.meta;

@@ -21,6 +21,9 @@ struct EmitOptions {
 /// The bodies of the module's kernels for a CPU level, in order of KernelIndex, without those of the library.
 Result<std::vector<loop::Kernel>> kernelsFor(const lir::Module& module, const std::string& cpuLevel);
 
+/// The same kernels before their loops were scheduled, each with the schedule that makes its body, as text.
+Result<std::string> printSchedules(const lir::Module& module, const std::string& cpuLevel);
+
 /// Takes the module apart. The result has passed the verifier; one that does not is an
 /// Internal error.
 Result<bytecode::Program> emit(lir::Module module, const EmitOptions& options);

@@ -21,6 +21,7 @@
 #include "bytecode/kind.h"
 #include "bytecode/program.h"
 #include "kernels/loop/kernel.h"
+#include "kernels/schedule/schedule.h"
 
 namespace baton::lir {
 
@@ -109,6 +110,13 @@ struct Function {
   }
 };
 
+/// What was lowered, before the loops were scheduled, and the schedules that made bodies of it.
+struct UnscheduledKernel {
+  loop::Kernel kernel;
+  schedule::Schedule schedule;
+  std::optional<schedule::Schedule> narrowSchedule;  ///< of the body in Module::narrowKernels
+};
+
 /// The program on its way out. `tables` is everything of the executable but its code:
 /// kinds, types, signatures, entry points, messages, constants, kernel descriptors, meta.
 struct Module {
@@ -117,6 +125,7 @@ struct Module {
   std::vector<loop::Kernel> kernels;  ///< by KernelIndex; the bodies of tables.kernels
   /// Other bodies of some of them, for CPUs of few and short vector registers.
   std::map<uint32_t, loop::Kernel> narrowKernels;
+  std::map<uint32_t, UnscheduledKernel> unscheduled;  ///< of all but kernels of the library
   std::vector<std::string> names = {""};
   std::vector<std::string> files;       ///< by SourceLocation::file
   std::vector<InlineSite> inlineSites;  ///< by SourceLocation::inlinedAt - 1

@@ -41,6 +41,7 @@ typedef enum baton_compile_emit {
   BATON_COMPILE_EMIT_VMASM = 7,
   BATON_COMPILE_EMIT_ASM = 8,           /**< of the kernels */
   BATON_COMPILE_EMIT_C = 9,             /**< C source of the kernels */
+  BATON_COMPILE_EMIT_SCHEDULE = 10,     /**< kernels as they are lowered, and schedules of their loops */
   BATON_COMPILE_EMIT_LIMIT = 0x7fffffff /**< no form: any int may be passed, and is refused when it is none */
 } baton_compile_emit;
 

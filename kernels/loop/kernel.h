@@ -51,6 +51,8 @@ struct Node {
 
 /// `target` of an integer division that cannot fail (its divisor is a constant, not 0 nor -1).
 inline constexpr uint32_t kNoMessage = UINT32_MAX;
+/// Message of a division by an extent of elements that are there: it never fails, but nobody can know.
+inline constexpr std::string_view kZeroExtentMessage = "division by an extent of zero";
 
 struct Block {
   std::vector<NodeId> nodes;

@@ -7,18 +7,42 @@
 
 namespace baton::schedule {
 
-std::map<uint32_t, std::vector<Access>> accessesIn(const Editor& editor, BlockId block) {
+namespace {
+
+/// Of buffers, or of locals.
+std::map<uint32_t, std::vector<Access>> accessesIn(const Editor& editor, BlockId block, Op read, Op write) {
   std::map<uint32_t, std::vector<Access>> all;
   for (const NodeId id : editor.allIn(block)) {
     const Node& node = editor.node(id);
-    if (node.op != Op::Load && node.op != Op::Store) continue;
+    if (node.op != read && node.op != write) continue;
     auto ids = editor.kernel().operandsOf(node);
-    if (node.op == Op::Store) ids = ids.first(ids.size() - 1);
-    Access access{id, node.op == Op::Store, {}};
+    if (node.op == write) ids = ids.first(ids.size() - 1);
+    Access access{id, node.op == write, {}};
     for (const NodeId index : ids) access.indices.push_back(affineOf(editor, index));
     all[node.target].push_back(std::move(access));
   }
   return all;
+}
+
+}  // namespace
+
+std::map<uint32_t, std::vector<Access>> accessesIn(const Editor& editor, BlockId block) {
+  return accessesIn(editor, block, Op::Load, Op::Store);
+}
+
+bool mayShareMemory(const Kernel& kernel, uint32_t a, uint32_t b) {
+  if (a == b) return true;
+  const auto inputs = static_cast<uint32_t>(kernel.descriptor.inputs.size());
+  if (a < b) std::swap(a, b);
+  if (a < inputs || a - inputs >= kernel.descriptor.outputs.size()) return false;
+  const std::vector<uint32_t>& aliases = kernel.descriptor.outputs[a - inputs].mayAlias;
+  return std::find(aliases.begin(), aliases.end(), b) != aliases.end();
+}
+
+bool mayFail(const Kernel& kernel, const Node& node) {
+  if (!isIntegerDivision(node.op)) return node.op == Op::Fail;
+  return node.target != loop::kNoMessage &&
+         kernel.descriptor.messages[node.target] != loop::kZeroExtentMessage;
 }
 
 namespace {
@@ -31,11 +55,12 @@ struct IndexInLoop {
   std::optional<Range> within;  ///< nothing: it may be anything
 };
 
-IndexInLoop splitIndex(const Editor& editor, const Affine& index, NodeId loop) {
+/// `var` is the variable of the loop, or what a division leaves of it.
+IndexInLoop splitIndex(const Editor& editor, const Affine& index, NodeId loop, NodeId var) {
   IndexInLoop result;
   Affine within{{}, index.constant};
   for (const auto& [value, coefficient] : index.terms) {
-    if (value == editor.varOf(loop))
+    if (value == var)
       result.coefficient = coefficient;
     else if (editor.isMadeIn(value, editor.bodyOf(loop)))
       within.terms.emplace(value, coefficient);
@@ -47,20 +72,73 @@ IndexInLoop splitIndex(const Editor& editor, const Affine& index, NodeId loop) {
   return result;
 }
 
-/// Whether no two iterations touch one element: along an axis, all go on in equal steps, and what they
-/// touch within a step does not reach the next one.
-bool areApart(const Editor& editor, const std::vector<Access>& accesses, size_t axis, NodeId loop) {
-  const IndexInLoop first = splitIndex(editor, accesses[0].indices[axis], loop);
+/// Indices along two axes that are the quotient and the remainder of one division tell what was divided:
+/// that is the index along one more axis.
+void joinDivisions(const Editor& editor, NodeId loop, std::vector<Affine>& indices) {
+  const auto divisionOf = [&](const Affine& index, Op op) -> std::optional<Nodes> {
+    if (index.constant != 0 || index.terms.size() != 1 || index.terms.begin()->second != 1) return {};
+    const NodeId value = index.terms.begin()->first;
+    if (editor.node(value).op != op) return {};
+    const auto ids = editor.kernel().operandsOf(value);
+    if (editor.isMadeIn(ids[1], editor.bodyOf(loop))) return {};
+    return Nodes(ids.begin(), ids.end());
+  };
+  for (size_t known = 0; known != indices.size();) {
+    known = indices.size();
+    for (size_t axis = 0; axis < known; ++axis)
+      for (size_t other = 0; other < known; ++other) {
+        const std::optional<Nodes> quotient = divisionOf(indices[axis], Op::FloorDiv);
+        if (!quotient || quotient != divisionOf(indices[other], Op::FloorMod)) continue;
+        Affine divided = affineOf(editor, (*quotient)[0]);
+        if (std::find(indices.begin(), indices.end(), divided) == indices.end())
+          indices.push_back(std::move(divided));
+      }
+  }
+}
+
+/// Whether iterations that differ in `var` touch different elements: along an axis, they go on in equal
+/// steps, and what is touched within a step does not reach the next one.
+bool areApart(const Editor& editor, const std::vector<Access>& accesses, size_t axis, NodeId loop,
+              NodeId var) {
+  const IndexInLoop first = splitIndex(editor, accesses[0].indices[axis], loop, var);
   if (first.coefficient == 0 || first.coefficient == INT64_MIN || !first.within) return false;
   Range all = *first.within;
   for (const Access& access : accesses) {
-    const IndexInLoop other = splitIndex(editor, access.indices[axis], loop);
+    const IndexInLoop other = splitIndex(editor, access.indices[axis], loop, var);
     if (other.coefficient != first.coefficient || other.same != first.same || !other.within) return false;
     all.low = std::min(*all.low, *other.within->low);
     all.high = std::max(*all.high, *other.within->high);
   }
   int64_t width = 0;
   return !__builtin_sub_overflow(*all.high, *all.low, &width) && width < std::abs(first.coefficient);
+}
+
+/// The same along any axis. Values that differ, as those of two fused loops, do so in their quotients or in
+/// their remainders by a third one.
+bool areApart(const Editor& editor, const std::vector<Access>& accesses, NodeId loop, NodeId var) {
+  size_t axes = SIZE_MAX;
+  for (const Access& access : accesses) axes = std::min(axes, access.indices.size());
+  for (size_t axis = 0; axis < axes; ++axis)
+    if (areApart(editor, accesses, axis, loop, var)) return true;
+  const auto isDivision = [&](NodeId id, Op op) {
+    return editor.node(id).op == op && editor.kernel().operandsOf(id)[0] == var;
+  };
+  const Nodes& nodes = editor.nodesOf(editor.bodyOf(loop));
+  for (const NodeId quotient : nodes) {
+    if (!isDivision(quotient, Op::FloorDiv)) continue;
+    const NodeId divisor = editor.kernel().operandsOf(quotient)[1];
+    if (editor.isMadeIn(divisor, editor.bodyOf(loop))) continue;
+    for (const NodeId remainder : nodes)
+      if (isDivision(remainder, Op::FloorMod) && editor.kernel().operandsOf(remainder)[1] == divisor &&
+          areApart(editor, accesses, loop, quotient) && areApart(editor, accesses, loop, remainder))
+        return true;
+  }
+  return false;
+}
+
+bool areApart(const Editor& editor, std::vector<Access>& accesses, NodeId loop) {
+  for (Access& access : accesses) joinDivisions(editor, loop, access.indices);
+  return areApart(editor, accesses, loop, editor.varOf(loop));
 }
 
 }  // namespace
@@ -71,14 +149,19 @@ Result<void> checkIndependent(const Editor& editor, NodeId loop) {
     return Error(ErrorCode::InvalidArgument, fmt::format("the iterations of loop {} depend on each other: {}",
                                                          loop::loopName(kernel, editor.node(loop)), why));
   };
+  if (editor.constantOf(editor.extentOf(loop)).value_or(2) <= 1) return success();
   std::set<uint32_t> own;
   for (const NodeId id : editor.allIn(editor.bodyOf(loop))) {
     const Node& node = editor.node(id);
     if (node.op == Op::Local) own.insert(node.target);
-    if ((node.op == Op::GetLocal || node.op == Op::SetLocal) && !own.contains(node.target))
-      return dependent("they share a local");
     if (node.op == Op::SetScalar) return dependent("a scalar output is set");
   }
+  const auto isWritten = [](const std::vector<Access>& accesses) {
+    return std::any_of(accesses.begin(), accesses.end(), [](const Access& access) { return access.isStore; });
+  };
+  for (auto& [local, accesses] : accessesIn(editor, editor.bodyOf(loop), Op::GetLocal, Op::SetLocal))
+    if (!own.contains(local) && isWritten(accesses) && !areApart(editor, accesses, loop))
+      return dependent("they share an element of a local");
   // Buffers that may share memory count as one.
   std::map<uint32_t, std::vector<Access>> all = accessesIn(editor, editor.bodyOf(loop));
   const auto inputs = static_cast<uint32_t>(kernel.descriptor.inputs.size());
@@ -88,15 +171,9 @@ Result<void> checkIndependent(const Editor& editor, NodeId loop) {
         std::vector<Access>& joined = all[inputs + output];
         joined.insert(joined.end(), all[input].begin(), all[input].end());
       }
-  for (const auto& [buffer, accesses] : all) {
-    if (std::none_of(accesses.begin(), accesses.end(), [](const Access& access) { return access.isStore; }))
-      continue;
-    bool found = false;
-    for (size_t axis = 0; axis < accesses[0].indices.size() && !found; ++axis)
-      found = std::all_of(accesses.begin(), accesses.end(),
-                          [&](const Access& access) { return axis < access.indices.size(); }) &&
-              areApart(editor, accesses, axis, loop);
-    if (!found) return dependent("two may touch one element of a buffer, and one writes it");
+  for (auto& [buffer, accesses] : all) {
+    if (isWritten(accesses) && !areApart(editor, accesses, loop))
+      return dependent("two may touch one element of a buffer, and one writes it");
   }
   return success();
 }

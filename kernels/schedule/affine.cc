@@ -112,7 +112,12 @@ Range rangeAt(const Editor& editor, NodeId value, int depth) {
     case Op::Sub:
     case Op::Mul: {
       const Affine affine = affineAt(editor, value, depth + 1);
-      if (affine.terms.size() == 1 && affine.terms.begin()->first == value) return {};
+      if (affine.terms.size() == 1 && affine.terms.begin()->first == value) {
+        // A product of two that are not constant: of what is not negative, it is not negative.
+        const auto isNatural = [&](NodeId factor) { return rangeAt(editor, factor, depth + 1).low >= 0; };
+        if (node.op != Op::Mul || !isNatural(ids[0]) || !isNatural(ids[1])) return {};
+        return {0, std::nullopt};
+      }
       return rangeOfSum(editor, affine, depth + 1);
     }
     default: return {};

@@ -161,12 +161,11 @@ NodeId Editor::arithmetic(Nodes& out, Op op, NodeId a, NodeId b) {
 NodeId Editor::divide(Nodes& out, Op op, NodeId a, NodeId b) {
   if (constantOf(b) == 1) return op == Op::FloorDiv ? a : number(0);
   uint32_t message = loop::kNoMessage;
-  if (!constantOf(b)) {
-    // It never fails, but the verifier cannot know.
+  if (constantOf(b).value_or(0) <= 0) {
     std::vector<std::string>& messages = k_.descriptor.messages;
-    const std::string text = "division by an extent of zero";
-    message = static_cast<uint32_t>(std::find(messages.begin(), messages.end(), text) - messages.begin());
-    if (message == messages.size()) messages.push_back(text);
+    const auto found = std::find(messages.begin(), messages.end(), loop::kZeroExtentMessage);
+    message = static_cast<uint32_t>(found - messages.begin());
+    if (found == messages.end()) messages.emplace_back(loop::kZeroExtentMessage);
   }
   out.push_back(make({.op = op, .type = DType::I64, .target = message}, {a, b}));
   return out.back();
@@ -241,6 +240,18 @@ void Editor::removeScratch(loop::BufferIndex buffer) {
   k_.scratch.erase(k_.scratch.begin() + static_cast<std::ptrdiff_t>(buffer.value() - first));
   for (Node& node : k_.nodes)
     if ((node.op == Op::Load || node.op == Op::Store) && node.target > buffer.value()) --node.target;
+}
+
+uint32_t Editor::addLocal(loop::LocalArray array) {
+  k_.locals.push_back(std::move(array));
+  return static_cast<uint32_t>(k_.locals.size() - 1);
+}
+
+void Editor::removeLocal(uint32_t local) {
+  k_.locals.erase(k_.locals.begin() + local);
+  for (Node& node : k_.nodes)
+    if ((node.op == Op::Local || node.op == Op::GetLocal || node.op == Op::SetLocal) && node.target > local)
+      --node.target;
 }
 
 }  // namespace baton::schedule

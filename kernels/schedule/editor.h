@@ -98,6 +98,10 @@ class Editor {
   void replaceUses(NodeId old, NodeId by);
   /// Takes a scratch buffer that nothing uses away.
   void removeScratch(loop::BufferIndex buffer);
+  /// Not declared yet.
+  uint32_t addLocal(loop::LocalArray array);
+  /// Takes a local that nothing uses away.
+  void removeLocal(uint32_t local);
 
   // Numbers that are known.
   std::optional<int64_t> constantOf(NodeId id) const;

@@ -1,5 +1,6 @@
 // Primitives that change loops alone.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -64,42 +65,90 @@ bool holdsOnly(const Editor& editor, NodeId outer, NodeId inner) {
   return nodes.size() == 1 && nodes[0] == inner;
 }
 
+/// What stands before `inner`, all that `outer` holds beside it, if each iteration of `inner` can find it out
+/// again: values that cannot fail, and elements that the loops do not write.
+Result<Nodes> movableBetween(const Editor& editor, NodeId outer, NodeId inner) {
+  Nodes between = editor.nodesOf(editor.bodyOf(outer));
+  const Kernel& kernel = editor.kernel();
+  std::set<uint32_t> stored;
+  for (const NodeId id : editor.allIn(editor.bodyOf(outer)))
+    if (editor.node(id).op == Op::Store) stored.insert(editor.node(id).target);
+  const auto isMovable = [&](NodeId id) {
+    const Node& node = editor.node(id);
+    if (node.op != Op::Load) return isValueOp(node.op) && !mayFail(kernel, node);
+    return std::none_of(stored.begin(), stored.end(),
+                        [&](uint32_t buffer) { return mayShareMemory(kernel, buffer, node.target); });
+  };
+  const bool isLast = !between.empty() && between.back() == inner;
+  if (isLast) between.pop_back();
+  if (isLast && std::all_of(between.begin(), between.end(), isMovable)) return between;
+  return refused(fmt::format("loop {} holds more than loop {} and values",
+                             loop::loopName(kernel, editor.node(outer)),
+                             loop::loopName(kernel, editor.node(inner))));
+}
+
+/// Moves what an extent is computed from out of a loop around it; refused where that is not the same in all
+/// iterations, or where some may be none at all.
+Result<void> hoistExtent(Editor& editor, NodeId loop, NodeId outermost) {
+  const BlockId body = editor.bodyOf(outermost);
+  Nodes moved;
+  Nodes open = {editor.extentOf(loop)};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (!editor.isMadeIn(id, body) || std::find(moved.begin(), moved.end(), id) != moved.end()) continue;
+    const Node& node = editor.node(id);
+    if (!isValueOp(node.op) || mayFail(editor.kernel(), node))
+      return refused(fmt::format("the extent of loop {} depends on loop {}",
+                                 loop::loopName(editor.kernel(), editor.node(loop)),
+                                 loop::loopName(editor.kernel(), editor.node(outermost))));
+    moved.push_back(id);
+    const auto ids = editor.kernel().operandsOf(node);
+    open.insert(open.end(), ids.begin(), ids.end());
+  }
+  if (moved.empty()) return success();
+  std::sort(moved.begin(), moved.end(),
+            [&](NodeId a, NodeId b) { return editor.position(a) < editor.position(b); });
+  for (const NodeId id : moved) editor.remove(id);
+  editor.insertBefore(outermost, moved);
+  editor.reindex();
+  return success();
+}
+
 /// For an extent that is the same throughout a loop and not negative.
 Result<NodeId> fixedExtent(Editor& editor, NodeId loop, NodeId outermost, Nodes& before) {
+  BATON_TRY(hoistExtent(editor, loop, outermost));
   const NodeId extent = editor.extentOf(loop);
-  if (editor.isMadeIn(extent, editor.bodyOf(outermost)))
-    return refused(fmt::format("the extent of loop {} depends on loop {}",
-                               loop::loopName(editor.kernel(), editor.node(loop)),
-                               loop::loopName(editor.kernel(), editor.node(outermost))));
   const Range range = rangeOf(editor, extent);
   if (range.low && *range.low >= 0) return extent;
   return editor.arithmetic(before, Op::Max, extent, editor.number(0));
 }
 
-/// The loops of a nest, from the outermost, in which the given ones are all.
-Result<Nodes> nestOf(const Editor& editor, const Nodes& loops) {
+/// The loops of a nest, from the outermost, in which the given ones are all. What stands between them moves
+/// into the innermost.
+Result<Nodes> nestOf(Editor& editor, const Nodes& loops) {
   Nodes nest = loops;
   std::sort(nest.begin(), nest.end(),
             [&](NodeId a, NodeId b) { return editor.position(a) < editor.position(b); });
-  for (size_t i = 0; i + 1 < nest.size(); ++i)
-    if (!holdsOnly(editor, nest[i], nest[i + 1]))
-      return refused(fmt::format("loop {} holds more than loop {}",
-                                 loop::loopName(editor.kernel(), editor.node(nest[i])),
-                                 loop::loopName(editor.kernel(), editor.node(nest[i + 1]))));
+  for (const NodeId loop : nest)
+    if (loop != nest[0]) BATON_TRY(hoistExtent(editor, loop, nest[0]));
+  for (size_t i = 0; i + 1 < nest.size(); ++i) {
+    BATON_TRY_ASSIGN(const Nodes between, movableBetween(editor, nest[i], nest[i + 1]));
+    if (between.empty()) continue;
+    editor.nodesOf(editor.bodyOf(nest[i])) = {nest[i + 1]};
+    editor.insertAtStart(editor.bodyOf(nest[i + 1]), between);
+    editor.reindex();
+  }
   return nest;
 }
 
 Result<void> reorderLoops(Editor& editor, const Nodes& wanted) {
   BATON_TRY_ASSIGN(const Nodes nest, nestOf(editor, wanted));
   for (const NodeId id : editor.allIn(editor.bodyOf(nest[0])))
-    if (const Node& node = editor.node(id);
-        node.op == Op::Fail || (isIntegerDivision(node.op) && node.target != loop::kNoMessage))
+    if (mayFail(editor.kernel(), editor.node(id)))
       return refused("an iteration may fail, and the first one that does is reported");
-  Nodes none;
   std::optional<NodeId> dependent;
   for (const NodeId loop : nest) {
-    if (editor.isMadeIn(editor.extentOf(loop), editor.bodyOf(nest[0])))
-      BATON_TRY(fixedExtent(editor, loop, nest[0], none));
     Result<void> independent = checkIndependent(editor, loop);
     if (!independent.has_value()) {
       // Two iterations that touch one element then differ in one loop only, which keeps its direction.
@@ -138,12 +187,10 @@ Result<void> split(Editor& editor, const Primitive& primitive) {
 Result<void> fuse(Editor& editor, const Primitive& primitive) {
   BATON_TRY_ASSIGN(const NodeId outer, serialLoop(editor, primitive.targets[0]));
   BATON_TRY_ASSIGN(const NodeId inner, serialLoop(editor, primitive.targets[1]));
-  if (!holdsOnly(editor, outer, inner))
-    return refused(
-        fmt::format("loop {} holds more than loop {}", primitive.targets[0], primitive.targets[1]));
   Nodes before;
   BATON_TRY_ASSIGN(const NodeId innerExtent, fixedExtent(editor, inner, outer, before));
   BATON_TRY_ASSIGN(const NodeId outerExtent, fixedExtent(editor, outer, outer, before));
+  BATON_TRY_ASSIGN(const Nodes between, movableBetween(editor, outer, inner));
   const NodeId total = editor.mul(before, outerExtent, innerExtent);
   editor.insertBefore(outer, before);
   const NodeId var = editor.make({.op = Op::LoopVar, .type = DType::I64}, {});
@@ -164,6 +211,7 @@ Result<void> fuse(Editor& editor, const Primitive& primitive) {
   };
   become(oldOuter, Op::FloorDiv);
   become(oldInner, Op::FloorMod);
+  start.insert(start.end(), between.begin(), between.end());
   const BlockId body = editor.bodyOf(inner);
   editor.insertAtStart(body, start);
   editor.node(outer).body = body;

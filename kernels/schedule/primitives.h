@@ -26,5 +26,7 @@ Result<void> cacheWrite(Editor& editor, const Primitive& primitive);
 Result<void> pack(Editor& editor, const Primitive& primitive);
 // reductions.cc
 Result<void> rfactor(Editor& editor, const Primitive& primitive);
+// tensorize.cc
+Result<void> tensorize(Editor& editor, const Primitive& primitive);
 
 }  // namespace baton::schedule

@@ -26,8 +26,9 @@ enum class Kind : uint8_t {
   CacheWrite,     ///< BUFFER LOOP: what an iteration of LOOP writes is collected in a local first
   Rfactor,        ///< REDUCTION by PARTS into LOOP: parts of their own, which are then combined
   Pack,           ///< BUFFER by AXIS FACTOR: an input copied, so that FACTOR elements along AXIS lie together
+  Tensorize,      ///< LOOP by ROWS LANES REGISTERS: register tiles of what sums products, row by row
 };
-inline constexpr int kKindCount = 13;
+inline constexpr int kKindCount = 14;
 
 /// Names are those of loops (`as i` in loop IR) and of buffers (`in0`, `out0`, `tmp0`).
 struct Primitive {

@@ -1,10 +1,10 @@
 // Primitives that move where a buffer is computed.
 #include <algorithm>
 #include <set>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "kernels/schedule/copier.h"
 #include "kernels/schedule/primitives.h"
 #include "kernels/schedule/region.h"
 
@@ -19,46 +19,6 @@ struct Producer {
   NodeId store;
   Nodes vars;   ///< by axis
   Nodes loops;  ///< by axis
-};
-
-/// Copies what a value is made of, with other values for some.
-class Copier {
- public:
-  explicit Copier(Editor& editor) : editor_(editor) {}
-  void map(NodeId from, NodeId to) { copies_[from] = to; }
-
-  /// The copies of the nodes that `value` needs of those in a block, at the end of `out`.
-  NodeId copy(NodeId value, BlockId within, Nodes& out) {
-    if (const auto found = copies_.find(value); found != copies_.end()) return found->second;
-    if (!editor_.isMadeIn(value, within)) return value;
-    const Node node = editor_.node(value);
-    const auto ids = editor_.kernel().operandsOf(node);
-    const Nodes operands(ids.begin(), ids.end());
-    Nodes copied;
-    if (node.op == Op::Reduce) {
-      const size_t rank = operands.size() / 2;
-      for (size_t i = 0; i < rank; ++i) copied.push_back(copy(operands[i], within, out));
-      for (size_t i = 0; i < rank; ++i) {
-        copied.push_back(editor_.make({.op = Op::LoopVar, .type = DType::I64}, {}));
-        map(operands[rank + i], copied.back());
-      }
-      Nodes body;
-      copied.push_back(copy(operands.back(), within, body));
-      Node reduce = node;
-      reduce.target = 0;
-      reduce.body = editor_.newBlock(std::move(body));
-      out.push_back(editor_.make(reduce, copied));
-    } else {
-      for (const NodeId operand : operands) copied.push_back(copy(operand, within, out));
-      out.push_back(editor_.make(node, copied));
-    }
-    map(value, out.back());
-    return out.back();
-  }
-
- private:
-  Editor& editor_;
-  std::unordered_map<NodeId, NodeId> copies_;
 };
 
 Result<Producer> producerOf(const Editor& editor, const std::string& name) {
@@ -101,12 +61,9 @@ Result<Producer> producerOf(const Editor& editor, const std::string& name) {
       continue;
     return refuse();
   }
-  const auto inputs = static_cast<uint32_t>(kernel.descriptor.inputs.size());
   const auto mayChange = [&](uint32_t stored) {
-    if (read.contains(stored)) return true;
-    if (stored < inputs || stored - inputs >= kernel.descriptor.outputs.size()) return false;
-    const std::vector<uint32_t>& aliases = kernel.descriptor.outputs[stored - inputs].mayAlias;
-    return std::any_of(aliases.begin(), aliases.end(), [&](uint32_t input) { return read.contains(input); });
+    return std::any_of(read.begin(), read.end(),
+                       [&](uint32_t buffer) { return mayShareMemory(kernel, stored, buffer); });
   };
   for (const auto& [buffer, accesses] : all)
     for (const Access& access : accesses)

@@ -16,6 +16,7 @@ constexpr EmitName kEmitNames[] = {
     {"lir", BATON_COMPILE_EMIT_LIR},     {"loop", BATON_COMPILE_EMIT_LOOP},
     {"llvm", BATON_COMPILE_EMIT_LLVM},   {"asm", BATON_COMPILE_EMIT_ASM},
     {"vmasm", BATON_COMPILE_EMIT_VMASM}, {"c", BATON_COMPILE_EMIT_C},
+    {"schedule", BATON_COMPILE_EMIT_SCHEDULE},
 };
 
 std::vector<std::string> emitNames() {
@@ -50,7 +51,7 @@ void addOptions(Command& command, CompileCommandOptions& options) {
   command.addRepeatable("--dim", options.dims, "NAME=EXTENT: fixes a named extent of an exported function")
       ->check(checkDim)
       ->group("Program");
-  app.add_option("--emit", options.emit, "ir, types, lowered, lir, loop, llvm, asm, c, vmasm or vmexe")
+  app.add_option("--emit", options.emit, "ir, types, lowered, lir, schedule, loop, llvm, asm, c, vmasm or vmexe")
       ->check(CLI::IsMember(emitNames()))
       ->group("Looking inside")
       ->capture_default_str();

@@ -33,27 +33,24 @@ Result<KernelTable::Group> KernelTable::lower(const ir::Function& function) {
   lowered.kernel.descriptor.name = kernelName(function.name);
   found->second.isUnreadTensor = pruneInputs(lowered.kernel);
   BATON_TRY(loop::verify(lowered.kernel));
-  if (lowered.dependsOnOptions) BATON_TRY(addNarrow(function, lowered, found->second.isUnreadTensor));
-  found->second.kernel = KernelIndex(static_cast<uint32_t>(module_.kernels.size()));
+  BATON_TRY_ASSIGN(loop::Kernel scheduled, schedule::apply(lowered.kernel, lowered.schedule));
+  const auto index = static_cast<uint32_t>(module_.kernels.size());
+  found->second.kernel = KernelIndex(index);
+  if (lowered.narrowSchedule) {
+    BATON_TRY_ASSIGN(loop::Kernel narrow, schedule::apply(lowered.kernel, *lowered.narrowSchedule));
+    // Callers know one descriptor; a body that has another is not used.
+    if (narrow.descriptor == scheduled.descriptor)
+      module_.narrowKernels.emplace(index, std::move(narrow));
+    else
+      lowered.narrowSchedule.reset();
+  }
   for (const DimExpr& dim : lowered.scalarDims)
     found->second.scalarDims.push_back(numbered(dim, group.symbols));
-  module_.tables.kernels.push_back(lowered.kernel.descriptor);
-  module_.kernels.push_back(std::move(lowered.kernel));
+  module_.tables.kernels.push_back(scheduled.descriptor);
+  module_.kernels.push_back(std::move(scheduled));
+  module_.unscheduled.emplace(index, UnscheduledKernel{std::move(lowered.kernel), std::move(lowered.schedule),
+                                                       std::move(lowered.narrowSchedule)});
   return group;
-}
-
-Result<void> KernelTable::addNarrow(const ir::Function& function, const ops::LoweredKernel& wide,
-                                    const std::vector<bool>& isUnreadTensor) {
-  BATON_TRY_ASSIGN(ops::LoweredKernel narrow, ops::lowerGroup(source_, function, ops::kNarrowVectors));
-  narrow.kernel.descriptor.name = wide.kernel.descriptor.name;
-  // Callers know one descriptor; a body that has another is not used.
-  const bool isSameToCallers = pruneInputs(narrow.kernel) == isUnreadTensor &&
-                               narrow.scalarDims == wide.scalarDims &&
-                               narrow.kernel.descriptor == wide.kernel.descriptor;
-  if (!isSameToCallers) return success();
-  BATON_TRY(loop::verify(narrow.kernel));
-  module_.narrowKernels.emplace(static_cast<uint32_t>(module_.kernels.size()), std::move(narrow.kernel));
-  return success();
 }
 
 namespace {

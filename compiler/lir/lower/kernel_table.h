@@ -48,9 +48,6 @@ class KernelTable {
   };
   Result<Group> lower(const ir::Function& function);
   Result<KernelCall> libraryCall(const ir::Function& caller, const ir::Binding& binding);
-  /// The body for narrow vectors of the kernel that is about to be added.
-  Result<void> addNarrow(const ir::Function& function, const ops::LoweredKernel& wide,
-                         const std::vector<bool>& isUnreadTensor);
   std::string kernelName(const std::string& base);
   ir::TypeRef generalise(ir::TypeRef type, const std::unordered_set<uint32_t>& bound);
   DimExpr generalise(const DimExpr& expr, const std::unordered_set<uint32_t>& bound);

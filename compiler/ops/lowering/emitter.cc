@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace baton::ops {
 
 using loop::Op;
@@ -60,8 +62,8 @@ Value Emitter::arithmetic(Op op, Value a, Value b) {
   const Value value = at(depth, [&] {
     if (!loop::isIntegerDivision(op)) return builder_.binary(op, a, b);
     const bool isSafe = constantOf(b).value_or(0) > 0;
-    return builder_.divide(op, a, b,
-                           isSafe ? loop::kNoMessage : builder_.message("division by an extent of zero"));
+    return builder_.divide(
+        op, a, b, isSafe ? loop::kNoMessage : builder_.message(std::string(loop::kZeroExtentMessage)));
   });
   remember(depth, key, value);
   return value;
@@ -143,6 +145,12 @@ Value Emitter::beginLoop(loop::LoopKind kind, Value extent, uint64_t grain) {
   const Value var = builder_.beginLoop(kind, extent, grain);
   openedBlock(false);
   return var;
+}
+
+std::string Emitter::nameLoop(std::string_view prefix) {
+  std::string name = fmt::format("{}{}", prefix, namedLoops_++);
+  builder_.nameLoop(name);
+  return name;
 }
 
 void Emitter::beginIf(Value condition) {

@@ -6,12 +6,32 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/dim.h"
 #include "kernels/loop/builder.h"
 
 namespace baton::ops {
+
+/// Loops one in another that a schedule may rearrange.
+struct LoopNest {
+  struct Loop {
+    std::string name;
+    std::optional<int64_t> extent;  ///< where it is known
+  };
+  /// Of a nest over batches, panels of columns, and rows: each row sums products for all columns of a panel.
+  struct Product {
+    DType type;                        ///< of the sums
+    std::vector<std::string> columns;  ///< loops over the columns of a panel: sums, and their results
+  };
+  std::vector<Loop> loops;         ///< the outermost first
+  size_t sharedLoops = 0;          ///< so many of the first hold nothing that not all of them see
+  double cost = 4;                 ///< operations of an iteration of the last loop, roughly
+  bool isRowWise = false;          ///< a loop of the body runs along contiguous memory: no lanes around it
+  std::optional<Product> product;  ///< nothing: each iteration is about elements of its own
+};
 
 class Emitter {
  public:
@@ -44,6 +64,11 @@ class Emitter {
   // Loops, as in the builder.
   loop::Value beginLoop(loop::LoopKind kind, loop::Value extent, uint64_t grain = 1);
   void end() { builder_.end(); }
+  /// Gives the innermost open loop a name that no other has, which begins like that.
+  std::string nameLoop(std::string_view prefix);
+  void noteNest(LoopNest nest) { nests_.push_back(std::move(nest)); }
+  /// Those that have been ended and noted.
+  const std::vector<LoopNest>& nests() const { return nests_; }
   void beginIf(loop::Value condition);
   void beginElse();
   /// Nested loops run no iterations at all, not even of the outer ones, when one of the inner
@@ -97,6 +122,8 @@ class Emitter {
   std::map<uint32_t, uint64_t> watched_;           // LoopVar node to bit
   std::map<uint32_t, uint64_t> dependencies_;
   std::map<DimExpr, loop::Value> dims_;
+  std::vector<LoopNest> nests_;
+  uint32_t namedLoops_ = 0;
   bool hasFailed_ = false;
 };
 

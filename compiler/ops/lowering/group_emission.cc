@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ops/lowering/loop_nest.h"
+
 namespace baton::ops {
 
 using loop::BufferIndex;
@@ -84,11 +86,13 @@ Result<Value> GroupEmission::cachedElement(TensorId tensor, std::span<const Valu
     const size_t rowDepth = emitter_.guarded(index.first(index.size() - 1));
     const auto fill = [&]() -> Result<void> {
       std::vector<Value> at(index.begin(), index.end());
-      at.back() = emitter_.beginLoop(loop::LoopKind::Vectorized, emitter_.dim(group_.dims(tensor).back()));
-      BATON_TRY_ASSIGN(const Value value, element(tensor, at));
-      builder.store(cache.buffer, at, value);
-      emitter_.end();
-      return success();
+      const DimExpr row[] = {group_.dims(tensor).back()};
+      return forEachIndex(emitter_, row, {.cost = 0}, [&](std::span<const Value> inRow) -> Result<void> {
+        at.back() = inRow[0];
+        BATON_TRY_ASSIGN(const Value value, element(tensor, at));
+        builder.store(cache.buffer, at, value);
+        return success();
+      });
     };
     BATON_TRY(emitter_.at(rowDepth, fill));
     rowCaches_[tensor] = {cache.buffer, true};

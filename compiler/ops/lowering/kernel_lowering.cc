@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/ops/lowering/default_schedule.h"
 #include "compiler/ops/lowering/group_plan.h"
 #include "compiler/ops/lowering/loop_nest.h"
 #include "kernels/loop/verifier.h"
@@ -20,7 +21,7 @@ namespace {
 /// Writes the loops of a plan.
 class GroupWriter {
  public:
-  GroupWriter(const GroupPlan& plan, const LoweringOptions& options) : plan_(plan), options_(options) {}
+  explicit GroupWriter(const GroupPlan& plan) : plan_(plan) {}
 
   Result<LoweredKernel> run() {
     emission_ = plan_.emission(std::nullopt);
@@ -41,9 +42,16 @@ class GroupWriter {
           ErrorCode::Unsupported,
           fmt::format("group {}: a position or an extent cannot be computed from the operands' extents",
                       group().descriptor.name));
-    LoweredKernel lowered{emission_->emitter().builder().take(), group().scalarDims, dependsOnOptions_};
+    LoweredKernel lowered{emission_->emitter().builder().take(), group().scalarDims, {}};
     for (const auto& [output, inputs] : aliases_) lowered.kernel.descriptor.outputs[output].mayAlias = inputs;
     BATON_TRY(loop::verify(lowered.kernel));
+    const std::vector<LoopNest>& nests = emission_->emitter().nests();
+    BATON_TRY_ASSIGN(lowered.schedule, defaultSchedule(lowered.kernel, nests, kWideVectors));
+    const bool dependsOnVectors =
+        std::any_of(nests.begin(), nests.end(), [](const LoopNest& nest) { return nest.product.has_value(); });
+    if (dependsOnVectors) {
+      BATON_TRY_ASSIGN(lowered.narrowSchedule, defaultSchedule(lowered.kernel, nests, kNarrowVectors));
+    }
     return lowered;
   }
 
@@ -143,12 +151,6 @@ class GroupWriter {
   Result<void> writeNest(const Step& step) {
     const GroupCall& call = group().calls[*step.nest];
     const TensorId own = call.results[0];
-    double sinkCost = 0;
-    for (const size_t root : step.roots) {
-      double cost = 2;
-      if (plan_.root(root).tensor != own) BATON_TRY(plan_.probe(plan_.root(root).tensor, own, &cost));
-      sinkCost += cost;
-    }
     NestContext context(
         emission_->callContext(*step.nest),
         [&](std::span<const Value> index, Value value) -> Result<void> {
@@ -157,11 +159,9 @@ class GroupWriter {
           BATON_TRY(storeRoots(step, index));
           emission_->unbindElement();
           return success();
-        },
-        sinkCost, options_);
+        });
     emission_->notes() = {};
     BATON_TRY(call.op->nest(context));
-    dependsOnOptions_ |= context.hasUsedOptions();
     // Elements come in any order, and inputs are read again later.
     for (const uint32_t input : emission_->notes().readHere) everReadElsewhere_.insert(input);
     for (const uint32_t input : emission_->notes().readElsewhere) everReadElsewhere_.insert(input);
@@ -211,8 +211,6 @@ class GroupWriter {
   }
 
   const GroupPlan& plan_;
-  const LoweringOptions& options_;
-  bool dependsOnOptions_ = false;
   std::unique_ptr<GroupEmission> emission_;
   std::set<uint32_t> everReadElsewhere_;
   std::set<uint32_t> readInSteps_;
@@ -221,11 +219,10 @@ class GroupWriter {
 
 }  // namespace
 
-Result<LoweredKernel> lowerGroup(ir::Module& module, const ir::Function& primitive,
-                                 const LoweringOptions& options) {
+Result<LoweredKernel> lowerGroup(ir::Module& module, const ir::Function& primitive) {
   BATON_TRY_ASSIGN(Group group, buildGroup(module, primitive));
   BATON_TRY_ASSIGN(const GroupPlan plan, GroupPlan::make(std::move(group)));
-  return GroupWriter(plan, options).run();
+  return GroupWriter(plan).run();
 }
 
 }  // namespace baton::ops

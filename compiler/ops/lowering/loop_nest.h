@@ -1,11 +1,12 @@
-// The loops around the elements of a tensor: which are parallel, which are executed in
-// lanes, and where reductions that are shared by several elements find their place.
+// The loops around the elements of a tensor, one for each axis, and what is known of them: how they run is
+// for a schedule to say (default_schedule.h).
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compiler/ops/lowering/emitter.h"
@@ -26,12 +27,16 @@ struct NestPlan {
 
 using NestBody = std::function<Result<void>(std::span<const loop::Value> index)>;
 
-/// Calls `body` once; it emits what is done for each index.
+/// Calls `body` once; it emits what is done for each index. The nest is noted in the emitter.
 Result<void> forEachIndex(Emitter& emitter, std::span<const DimExpr> extents, const NestPlan& plan,
                           const NestBody& body);
 
-/// A parallel loop, or a serial one where it is certain that there is little to do.
-/// `cost`: operations of one iteration. `most`: an upper bound of an extent that is not constant.
+/// Operations that are worth handing to another thread.
+inline constexpr double kPieceCost = 32768;
+
+/// A parallel loop, or a serial one where it is certain that there is little to do. For operators that know
+/// of more independence than a schedule can see. `cost`: operations of one iteration. `most`: an upper
+/// bound of an extent that is not constant.
 loop::Value beginParallel(Emitter& emitter, loop::Value extent, double cost,
                           std::optional<int64_t> most = std::nullopt);
 

@@ -119,22 +119,11 @@ using Sink = std::function<Result<void>(std::span<const loop::Value> index, loop
 
 class NestContext : public CallContext {
  public:
-  NestContext(CallContext context, Sink sink, double sinkCost, const LoweringOptions& options)
-      : CallContext(context), sink_(std::move(sink)), sinkCost_(sinkCost), options_(options) {}
+  NestContext(CallContext context, Sink sink) : CallContext(context), sink_(std::move(sink)) {}
   Result<void> sink(std::span<const loop::Value> index, loop::Value element) { return sink_(index, element); }
-  /// Nodes that each call of the sink writes, roughly.
-  double sinkCost() const { return sinkCost_; }
-  const LoweringOptions& options() {
-    hasUsedOptions_ = true;
-    return options_;
-  }
-  bool hasUsedOptions() const { return hasUsedOptions_; }
 
  private:
   Sink sink_;
-  double sinkCost_;
-  const LoweringOptions& options_;
-  bool hasUsedOptions_ = false;
 };
 
 }  // namespace baton::ops

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "compiler/ops/lowering/loop_nest.h"
 #include "compiler/ops/reference_call.h"
@@ -17,78 +16,65 @@ namespace {
 
 /// Fewer rows are not worth packing for.
 constexpr int64_t kRowsWorthPacking = 5;
-/// Row blocks of one parallel task.
-constexpr int64_t kBlocksOfTask = 16;
-
-/// Nodes of all copies of the sink, one for each row of each kind of tile, up to which every tile
-/// hands its own elements on; else one loop does, for all kinds.
-constexpr double kMostSinkNodes = 256;
-
-/// Columns of a register tile of so many rows: as many sums as stay in registers beside a row of
-/// `right` (which a single row of sums reads from memory) and an element of `left`.
-int64_t tileColumns(const LoweringOptions& options, DType type, int64_t rows,
-                    std::optional<int64_t> columns) {
-  const int64_t lanes = options.vectorBytes / sizeBytes(type);
-  const auto fits = [&](int64_t registersOfRow) {
-    const int64_t used = rows * registersOfRow + (rows > 1 ? registersOfRow : 0) + 1;
-    return used <= options.vectorRegisters && registersOfRow * lanes <= kPanelColumns;
-  };
-  int64_t registersOfRow = 1;
-  while (fits(2 * registersOfRow)) registersOfRow *= 2;
-  const int64_t width = std::clamp<int64_t>(registersOfRow * lanes, 1, kPanelColumns);
-  if (!columns || *columns >= width) return width;
-  return std::max<int64_t>(*columns, 1);
-}
-
-/// Rows of a tile at most.
-constexpr int64_t kTileRows = 6;
+/// What an inner extent that is not known is taken for.
+constexpr int64_t kTypicalInner = 256;
 
 class ProductWriter {
  public:
   ProductWriter(NestContext& context, ProductSpec& spec)
-      : context_(context), spec_(spec), e_(context.emitter()), b_(context.builder()) {
-    type_ = accumulationType(context.resultType());
-  }
+      : context_(context), spec_(spec), e_(context.emitter()), b_(context.builder()) {}
 
+  /// For each batch, panel and row: the sums of a panel's columns, each in sequence, then their results.
   Result<void> run() {
     const std::optional<int64_t> rows = spec_.rows.asConstant();
     if (spec_.layout == RightLayout::Strided && !(rows && *rows < kRowsWorthPacking)) BATON_TRY(pack());
-    const DimExpr panels = ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns));
-    rows_ = e_.dim(spec_.rows);
-    columns_ = e_.dim(spec_.columns);
-    // Rows are split evenly: blocks of one size, and some of one more.
-    const DimExpr blocks = ceilDiv(spec_.rows, DimExpr::constant(kTileRows));
-    const DimExpr tasksOfPanel = ceilDiv(blocks, DimExpr::constant(kBlocksOfTask));
-    blockCount_ = e_.dim(blocks);
-    Value total = e_.mul(e_.dim(panels), e_.dim(tasksOfPanel));
-    for (const DimExpr& extent : spec_.batch) total = e_.mul(total, e_.dim(extent));
-    const double rowsOfTask = static_cast<double>(std::min(rows.value_or(32), kTileRows * kBlocksOfTask));
-    const double cost =
-        rowsOfTask * kPanelColumns * static_cast<double>(spec_.inner.asConstant().value_or(256));
-    Value rest = beginParallel(e_, total, cost);
-    // Neighbouring tasks share a panel only after all panels of a batch had their turn.
-    const Value panel = e_.floorMod(rest, e_.dim(panels));
-    rest = e_.floorDiv(rest, e_.dim(panels));
-    const Value group = e_.floorMod(rest, e_.dim(tasksOfPanel));
-    rest = e_.floorDiv(rest, e_.dim(tasksOfPanel));
-    splitBatch(rest);
-    const Value firstBlock = e_.mul(group, e_.number(kBlocksOfTask));
-    const Value blocksHere = e_.min(e_.sub(blockCount_, firstBlock), e_.number(kBlocksOfTask));
-    const Value block = e_.add(firstBlock, e_.beginLoop(LoopKind::Serial, blocksHere));
-    BATON_TRY(rowBlock(panel, block));
+    const DType type = accumulationType(context_.resultType());
+    LoopNest nest;
+    nest.product = LoopNest::Product{type};
+    nest.cost = static_cast<double>(kPanelColumns * spec_.inner.asConstant().value_or(kTypicalInner));
+    std::vector<DimExpr> extents = spec_.batch;
+    extents.insert(extents.end(), {ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns)), spec_.rows});
+    std::vector<Value> counts;
+    for (const DimExpr& extent : extents) counts.push_back(e_.dim(extent));
+    e_.skipWhenEmpty(counts);
+    std::vector<Value> at;
+    for (size_t i = 0; i < extents.size(); ++i) {
+      at.push_back(e_.beginLoop(LoopKind::Serial, counts[i]));
+      nest.loops.push_back({e_.nameLoop("i"), extents[i].asConstant()});
+    }
+    nest.sharedLoops = nest.loops.size();
+    const std::span<const Value> batch = std::span(at).first(spec_.batch.size());
+    const Value panel = at[spec_.batch.size()];
+    const Value row = at.back();
+    const Value panelStart = e_.mul(panel, e_.number(kPanelColumns));
+    const Value columnsHere = e_.min(e_.sub(e_.dim(spec_.columns), panelStart), e_.number(kPanelColumns));
+    const Value summed = spec_.layout == RightLayout::Padded ? e_.number(kPanelColumns) : columnsHere;
+
+    const loop::LocalIndex sums = b_.local(type, {kPanelColumns});
+    const Value k = e_.beginLoop(LoopKind::Serial, e_.dim(spec_.inner));
+    BATON_TRY_ASSIGN(const Value rawLeft, spec_.left(batch, row, k));
+    const Value left = loop::cast(rawLeft, type);
+    const Value j = beginColumns(nest, summed);
+    BATON_TRY_ASSIGN(const Value rawRight, spec_.right({batch, k, panel, j, e_.add(panelStart, j)}));
+    const Value right = loop::cast(rawRight, type);
+    const Value sum = b_.get(sums, {j});
+    b_.set(sums, {j}, isFloat(type) ? loop::fma(left, right, sum) : sum + left * right);
     e_.end();
     e_.end();
+    const Value done = beginColumns(nest, columnsHere);
+    const Value value = loop::cast(b_.get(sums, {done}), context_.resultType());
+    BATON_TRY(context_.sink(spec_.index(batch, row, e_.add(panelStart, done)), value));
+    e_.end();
+    for (size_t i = 0; i < extents.size(); ++i) e_.end();
+    e_.noteNest(std::move(nest));
     return success();
   }
 
  private:
-  void splitBatch(Value rest) {
-    batch_.assign(spec_.batch.size(), e_.number(0));
-    for (size_t axis = spec_.batch.size(); axis-- > 0;) {
-      const Value extent = e_.dim(spec_.batch[axis]);
-      batch_[axis] = axis == 0 ? rest : e_.floorMod(rest, extent);
-      rest = axis == 0 ? rest : e_.floorDiv(rest, extent);
-    }
+  Value beginColumns(LoopNest& nest, Value count) {
+    const Value column = e_.beginLoop(LoopKind::Serial, count);
+    nest.product->columns.push_back(e_.nameLoop("j"));
+    return column;
   }
 
   /// Copies `right` into panels of rows of kPanelColumns, for every batch.
@@ -119,144 +105,10 @@ class ProductWriter {
     return success();
   }
 
-  Result<void> rowBlock(Value panel, Value block) {
-    // rows = blocks * base + extra: the first `extra` blocks have one row more.
-    const Value base = e_.floorDiv(rows_, e_.max(blockCount_, e_.number(1)));
-    const Value extra = e_.sub(rows_, e_.mul(base, blockCount_));
-    const Value first = e_.add(e_.mul(block, base), e_.min(block, extra));
-    const std::optional<int64_t> rows = spec_.rows.asConstant();
-    std::set<int64_t> sizes;
-    if (rows) {
-      const int64_t blocks = std::max<int64_t>((*rows + kTileRows - 1) / kTileRows, 1);
-      sizes.insert(*rows / blocks);
-      if (*rows % blocks != 0) sizes.insert(*rows / blocks + 1);
-      sizes.erase(0);
-    } else {
-      for (int64_t size = 1; size <= kTileRows; ++size) sizes.insert(size);
-    }
-    const bool hasOddTiles = !spec_.columns.asConstant() || *spec_.columns.asConstant() % kPanelColumns != 0;
-    double copies = 0;
-    for (const int64_t size : sizes) copies += static_cast<double>(hasOddTiles ? 2 * size : size);
-    if (copies > 2 && copies * context_.sinkCost() > kMostSinkNodes && !sizes.empty())
-      finished_ = b_.local(type_, {*sizes.rbegin(), kPanelColumns});
-    if (sizes.size() == 1) {
-      BATON_TRY(tiles(panel, first, *sizes.begin()));
-      return handOn(panel, first, e_.number(*sizes.begin()));
-    }
-    const Value isLonger = e_.at(e_.deepest(std::array{block, extra}), [&] { return block < extra; });
-    const Value size = e_.at(b_.depth(), [&] { return base + loop::cast(isLonger, DType::I64); });
-    for (const int64_t candidate : sizes) {
-      e_.beginIf(loop::equal(size, e_.number(candidate)));
-      BATON_TRY(tiles(panel, first, candidate));
-      e_.end();
-    }
-    return handOn(panel, first, size);
-  }
-
-  /// The finished elements of a block, if its tiles have not handed them on.
-  Result<void> handOn(Value panel, Value firstRow, Value rowCount) {
-    if (!finished_) return success();
-    const Value panelStart = e_.mul(panel, e_.number(kPanelColumns));
-    const Value columnsHere = e_.min(e_.sub(columns_, panelStart), e_.number(kPanelColumns));
-    const Value row = e_.beginLoop(LoopKind::Serial, rowCount);
-    const Value at = e_.beginLoop(LoopKind::Vectorized, columnsHere);
-    const Value value = loop::cast(b_.get(*finished_, {row, at}), context_.resultType());
-    BATON_TRY(context_.sink(spec_.index(batch_, e_.add(firstRow, row), e_.add(panelStart, at)), value));
-    e_.end();
-    e_.end();
-    return success();
-  }
-
-  /// The tiles of one panel for `rowCount` rows.
-  Result<void> tiles(Value panel, Value firstRow, int64_t rowCount) {
-    const std::optional<int64_t> constant = spec_.columns.asConstant();
-    tileColumns_ = tileColumns(context_.options(), type_, rowCount, constant);
-    const Value panelStart = e_.mul(panel, e_.number(kPanelColumns));
-    const Value columnsHere = e_.min(e_.sub(columns_, panelStart), e_.number(kPanelColumns));
-    const Value width = e_.number(tileColumns_);
-    const Value tileCount = e_.floorDiv(e_.add(columnsHere, e_.number(tileColumns_ - 1)), width);
-    const Value start = e_.mul(e_.beginLoop(LoopKind::Serial, tileCount), width);
-    const Value left = e_.sub(columnsHere, start);
-    if (constant && *constant % tileColumns_ == 0) {
-      BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
-    } else {
-      e_.beginIf(left >= width);
-      BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
-      e_.beginElse();
-      BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, left));
-      e_.end();
-    }
-    e_.end();
-    return success();
-  }
-
-  /// `stored`: how many columns there are to store; nothing: all of the tile.
-  Result<void> tile(Value panel, Value panelStart, Value start, Value firstRow, int64_t rowCount,
-                    std::optional<Value> stored) {
-    const Value whole = e_.number(tileColumns_);
-    const bool isPadded = spec_.layout == RightLayout::Padded;
-    const Value computed = stored && !isPadded ? *stored : whole;
-    std::vector<loop::LocalIndex> sums;
-    std::vector<Value> rows;
-    for (int64_t r = 0; r < rowCount; ++r) {
-      sums.push_back(b_.local(type_, {tileColumns_}));
-      rows.push_back(e_.add(firstRow, e_.number(r)));
-    }
-    const Value k = e_.beginLoop(LoopKind::Serial, e_.dim(spec_.inner));
-    std::vector<Value> left;
-    for (const Value row : rows) {
-      BATON_TRY_ASSIGN(const Value value, spec_.left(batch_, row, k));
-      left.push_back(loop::cast(value, type_));
-    }
-    const Value j = e_.beginLoop(LoopKind::Vectorized, computed);
-    const Value inPanel = e_.add(start, j);
-    BATON_TRY_ASSIGN(const Value raw, spec_.right({batch_, k, panel, inPanel, e_.add(panelStart, inPanel)}));
-    const Value right = loop::cast(raw, type_);
-    for (size_t r = 0; r < rows.size(); ++r) {
-      const Value sum = b_.get(sums[r], {j});
-      b_.set(sums[r], {j}, isFloat(type_) ? loop::fma(left[r], right, sum) : sum + left[r] * right);
-    }
-    e_.end();
-    e_.end();
-    if (finished_) {
-      for (size_t r = 0; r < rows.size(); ++r) {
-        const Value at = e_.beginLoop(LoopKind::Vectorized, whole);
-        b_.set(*finished_, {e_.number(static_cast<int64_t>(r)), e_.add(start, at)}, b_.get(sums[r], {at}));
-        e_.end();
-      }
-      return success();
-    }
-    for (size_t r = 0; r < rows.size(); ++r) {
-      // Sums that are read whole stay in registers; a part is read from a copy in memory.
-      const loop::LocalIndex sum = stored && isPadded ? copyOf(sums[r]) : sums[r];
-      const Value at = e_.beginLoop(LoopKind::Vectorized, stored.value_or(whole));
-      const Value value = loop::cast(b_.get(sum, {at}), context_.resultType());
-      const Value column = e_.add(panelStart, e_.add(start, at));
-      BATON_TRY(context_.sink(spec_.index(batch_, rows[r], column), value));
-      e_.end();
-    }
-    return success();
-  }
-
-  loop::LocalIndex copyOf(loop::LocalIndex sums) {
-    const loop::LocalIndex copy = b_.local(type_, {tileColumns_});
-    const Value at = e_.beginLoop(LoopKind::Vectorized, e_.number(tileColumns_));
-    b_.set(copy, {at}, b_.get(sums, {at}));
-    e_.end();
-    return copy;
-  }
-
   NestContext& context_;
   ProductSpec& spec_;
   Emitter& e_;
   loop::Builder& b_;
-  DType type_;
-  int64_t tileColumns_ = 0;
-  std::optional<loop::LocalIndex> finished_;  // rows of a block, when one loop hands them on
-  Value rows_;
-  Value columns_;
-  Value blockCount_;
-  std::vector<Value> batch_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The loops of a matrix product: panels of columns, register tiles of a few rows, the
-// reduced index in sequence for every element.
+// The loops of a matrix product: panels of columns, rows, and the reduced index in sequence for every
+// element. The default schedule makes register tiles of them.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ struct ProductSpec {
       index;
 };
 
-/// Hands every element to the context's sink.
+/// Hands every element to the context's sink, in a nest of its own.
 Result<void> writeProduct(NestContext& context, ProductSpec spec);
 
 }  // namespace baton::ops

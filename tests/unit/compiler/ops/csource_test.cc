@@ -32,7 +32,7 @@ TEST_CASE("every operator: C and reference version agree") {
     uint64_t kept = 0;
     for (uint64_t round = some.first; round < some.first + 7 * some.count && kept < some.count; ++round) {
       std::optional<KernelCase> each =
-          kernelCase(*op, makeCase(*op, round), round % 2 == 0, tiles(round / 2));
+          kernelCase(*op, makeCase(*op, round), round % 2 == 0, isNarrowIn(round / 2));
       if (!each) continue;
       each->text += " round " + std::to_string(round);
       cases.push_back(*std::move(each));

@@ -229,9 +229,17 @@ void GroupProgram::rewrite(const std::function<void(ir::Module&)>& change) {
   module_.functions.pop_back();
 }
 
-Result<LoweredKernel> GroupProgram::lower(const LoweringOptions& options) {
+Result<LoweredKernel> GroupProgram::lowerPlain() {
   finish();
-  return lowerGroup(module_, function_, options);
+  return lowerGroup(module_, function_);
+}
+
+Result<LoweredKernel> GroupProgram::lower(bool isNarrow) {
+  BATON_TRY_ASSIGN(LoweredKernel lowered, lowerPlain());
+  const bool hasOwn = isNarrow && lowered.narrowSchedule;
+  BATON_TRY_ASSIGN(lowered.kernel, schedule::apply(std::move(lowered.kernel),
+                                                   hasOwn ? *lowered.narrowSchedule : lowered.schedule));
+  return lowered;
 }
 
 namespace {

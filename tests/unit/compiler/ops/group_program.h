@@ -63,7 +63,9 @@ class GroupProgram {
 
   /// Ends building. Types of parameters and results must stay.
   void rewrite(const std::function<void(ir::Module&)>& change);
-  Result<LoweredKernel> lower(const LoweringOptions& options = {});
+  Result<LoweredKernel> lowerPlain();
+  /// With its schedule applied, for narrow vectors or wide ones.
+  Result<LoweredKernel> lower(bool isNarrow = false);
   /// Every operator by its reference version.
   Outcome evaluate(const std::vector<Tensor>& inputs);
   /// The whole as one kernel, by whatever runs it. Result shapes are those of `evaluate`. All memory

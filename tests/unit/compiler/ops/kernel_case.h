@@ -25,10 +25,10 @@ struct KernelCase {
 using KernelCases = std::vector<KernelCase>;
 
 /// Register tiles of both kinds, in turn.
-LoweringOptions tiles(uint64_t round);
+bool isNarrowIn(uint64_t round);
 /// Nothing for a case that never comes to run.
 std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic,
-                                     const LoweringOptions& options);
+                                     bool isNarrow);
 std::optional<KernelCase> kernelCaseOfGroup(uint64_t seed);
 /// The kernels of cases, with names of their own.
 std::vector<loop::Kernel> kernelsOf(const KernelCases& cases);

@@ -44,7 +44,7 @@ TEST_CASE("every operator: native code and reference version agree") {
     uint64_t kept = 0;
     for (uint64_t round = some.first; round < some.first + 7 * some.count && kept < some.count; ++round) {
       std::optional<KernelCase> each =
-          kernelCase(*op, makeCase(*op, round), round % 2 == 1, tiles(round / 2));
+          kernelCase(*op, makeCase(*op, round), round % 2 == 1, isNarrowIn(round / 2));
       if (!each) continue;
       each->text += " round " + std::to_string(round);
       cases.push_back(*std::move(each));
@@ -64,7 +64,7 @@ TEST_CASE("every operator: native code spends no time on tensors without element
     for (uint64_t round = some.first; round < some.first + some.count; ++round) {
       const std::optional<Case> c = withoutElements(makeCase(*op, round), round);
       std::optional<KernelCase> each =
-          c ? kernelCase(*op, *c, round % 4 != 0, tiles(round / 2)) : std::nullopt;
+          c ? kernelCase(*op, *c, round % 4 != 0, isNarrowIn(round / 2)) : std::nullopt;
       if (each) cases.push_back(*std::move(each));
     }
   CHECK(cases.size() > 60 * some.count / 4);
@@ -80,7 +80,7 @@ TEST_CASE("every operator of static and of unknown extents has code for every CP
         std::optional<KernelCase> each;
         for (uint64_t round = 0; round < 20 && !each; ++round)
           each = kernelCase(*op, makeCase(*op, round), isSymbolic,
-                            isNarrow ? kNarrowVectors : LoweringOptions{});
+                            isNarrow);
         INFO(op->name);
         REQUIRE(each);
         cases.push_back(*std::move(each));
@@ -110,7 +110,7 @@ TEST_CASE("products of extents around those of tiles stay inside their operands"
   uint64_t count = 0;
   for (const DType dtype : {DType::I8, DType::F16, DType::F32, DType::F64})
     for (const std::string name : {"nn.dense", "nn.matmul", "nn.batch_matmul"})
-      for (const LoweringOptions& options : {LoweringOptions{}, kNarrowVectors}) {
+      for (const bool isNarrow : {false, true}) {
         const OpDef& op = *OpRegistry::instance().find(name);
         const bool isBatched = name == "nn.batch_matmul";
         // One kernel for all extents, and kernels for the ones where a tile is a part of a row.
@@ -127,9 +127,9 @@ TEST_CASE("products of extents around those of tiles stay inside their operands"
               if (isBatched) right.insert(right.begin(), 2);
               Case c{{random.tensor(dtype, left), random.tensor(dtype, right)}, {}};
               if (name == "nn.matmul") c.attrs.set("transpose_b", true);
-              symbolic.push_back(kernelCase(op, c, true, options).value());
+              symbolic.push_back(kernelCase(op, c, true, isNarrow).value());
               if (inner == 1 && (rows == 7 || rows == 13) && (columns == 1 || columns == 64))
-                fixed.push_back(kernelCase(op, c, false, options).value());
+                fixed.push_back(kernelCase(op, c, false, isNarrow).value());
             }
         const auto image =
             codegen::compileKernels(std::array{symbolic[0].lowered.kernel}, {.optimisationLevel = 1});

@@ -1,0 +1,162 @@
+#include "compiler/ops/lowering/default_schedule.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace baton::ops {
+
+using schedule::Kind;
+using schedule::Schedule;
+
+namespace {
+
+/// What an extent that is not known is taken for.
+constexpr int64_t kTypicalExtent = 256;
+/// Rows at least this long pay for divisions that find their indices.
+constexpr int64_t kLongRow = 128;
+
+double costOf(const LoopNest& nest, size_t firstLoop) {
+  double cost = std::max(nest.cost, 1.0);
+  for (size_t i = firstLoop; i < nest.loops.size(); ++i)
+    cost *= static_cast<double>(nest.loops[i].extent.value_or(kTypicalExtent));
+  return cost;
+}
+
+/// One loop, in lanes; in pieces for threads when it may be long.
+void scheduleRow(const LoopNest& nest, Schedule& out) {
+  const LoopNest::Loop& loop = nest.loops[0];
+  if (static_cast<double>(loop.extent.value_or(INT64_MAX)) * nest.cost < 2 * kPieceCost) {
+    out.push_back({Kind::Vectorize, {loop.name}, {}, {}});
+    return;
+  }
+  const auto piece = static_cast<int64_t>(std::max(kPieceCost / nest.cost / 64, 4.0)) * 64;
+  const std::string outer = loop.name + "_outer";
+  const std::string inner = loop.name + "_inner";
+  out.push_back({Kind::Split, {loop.name}, {piece}, {outer, inner}});
+  out.push_back({Kind::Vectorize, {inner}, {}, {}});
+  out.push_back({Kind::Parallel, {outer}, {1}, {}});
+}
+
+/// How many of the outer loops run over threads, as one.
+size_t parallelLoops(const LoopNest& nest) {
+  const size_t count = nest.loops.size();
+  if (nest.isRowWise) return nest.sharedLoops;
+  size_t most = count - 1;
+  if (count >= 3 && nest.loops.back().extent.value_or(kLongRow) < kLongRow) most = count - 2;
+  return std::min(most, nest.sharedLoops);
+}
+
+/// Some loops, one in another, as one of them. From the innermost: what finds the index of an inner loop
+/// then stands in no outer one.
+std::string fuseAll(std::span<const std::string> loops, Schedule& out) {
+  std::string name = loops.back();
+  for (size_t i = loops.size() - 1; i-- > 0;) {
+    std::string fused = loops[i] + "_" + name;
+    out.push_back({Kind::Fuse, {loops[i], name}, {}, {fused}});
+    name = std::move(fused);
+  }
+  return name;
+}
+
+/// A loop of so many iterations over threads, if it may be that there is enough to do.
+void runParallel(const std::string& loop, std::optional<double> count, double cost, Schedule& out) {
+  if (count && *count * cost < 2 * kPieceCost) return;
+  const auto grain = static_cast<int64_t>(std::max(kPieceCost / cost, 1.0));
+  out.push_back({Kind::Parallel, {loop}, {grain}, {}});
+}
+
+/// Iterations of the first loops; nothing where that is not known.
+std::optional<double> countOf(const LoopNest& nest, size_t loops) {
+  double count = 1;
+  for (size_t i = 0; i < loops; ++i) {
+    if (!nest.loops[i].extent) return std::nullopt;
+    count *= static_cast<double>(*nest.loops[i].extent);
+  }
+  return count;
+}
+
+/// The first loops, as one of them, over threads; the last one in lanes.
+void scheduleRows(const LoopNest& nest, size_t parallelCount, Schedule& out) {
+  std::vector<std::string> outer;
+  for (size_t i = 0; i < parallelCount; ++i) outer.push_back(nest.loops[i].name);
+  const std::string rows = fuseAll(outer, out);
+  if (!nest.isRowWise && parallelCount < nest.loops.size())
+    out.push_back({Kind::Vectorize, {nest.loops.back().name}, {}, {}});
+  runParallel(rows, countOf(nest, parallelCount), costOf(nest, parallelCount), out);
+}
+
+/// Rows of a register tile, and of one task: tasks of one panel follow on those of all others, so that each
+/// panel is still at hand when all of its rows in the task are done.
+constexpr int64_t kTileRows = 6;
+constexpr int64_t kTaskRows = 16 * kTileRows;
+
+Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
+  Schedule out;
+  const size_t rank = nest.loops.size();
+  std::string row = nest.loops[rank - 1].name;
+  const std::string& panel = nest.loops[rank - 2].name;
+  const std::optional<int64_t> rows = nest.loops[rank - 1].extent;
+  std::vector<std::string> outer;
+  for (size_t i = 0; i + 2 < rank; ++i) outer.push_back(nest.loops[i].name);
+  std::optional<double> tasks = countOf(nest, rank - 1);
+  if (!rows || *rows > kTaskRows) {
+    outer.push_back(row + "_outer");
+    out.push_back({Kind::Split, {row}, {kTaskRows}, {outer.back(), row + "_inner"}});
+    row += "_inner";
+    out.push_back({Kind::Reorder, {outer.back(), panel}, {}, {}});
+    if (tasks && rows) tasks = *tasks * static_cast<double>((*rows + kTaskRows - 1) / kTaskRows);
+    if (!rows) tasks.reset();
+  }
+  outer.push_back(panel);
+  const double rowsOfTask = static_cast<double>(std::min<int64_t>(rows.value_or(32), kTaskRows));
+  runParallel(fuseAll(outer, out), tasks, std::max(nest.cost * rowsOfTask, 1.0), out);
+  const int64_t lanes = std::max<int64_t>(registers.bytes / sizeBytes(nest.product->type), 1);
+  out.push_back({Kind::Tensorize, {row}, {kTileRows, lanes, registers.count}, {}});
+  return out;
+}
+
+/// In the order of preference. What is checked between two loops keeps them apart, and the inner ones from
+/// running over threads.
+std::vector<Schedule> schedulesOf(const LoopNest& nest, VectorRegisters registers) {
+  std::vector<Schedule> all;
+  if (nest.product) {
+    all.push_back(scheduleProduct(nest, registers));
+    all.emplace_back();
+    for (const std::string& columns : nest.product->columns)
+      all.back().push_back({Kind::Vectorize, {columns}, {}, {}});
+  } else if (nest.loops.size() == 1 && !nest.isRowWise) {
+    all.emplace_back();
+    scheduleRow(nest, all.back());
+  } else {
+    const size_t most = parallelLoops(nest);
+    for (size_t count = most; count > 0; count = count > 1 ? 1 : 0) {
+      all.emplace_back();
+      scheduleRows(nest, count, all.back());
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<Schedule> defaultSchedule(const loop::Kernel& kernel, const std::vector<LoopNest>& nests,
+                                 VectorRegisters registers) {
+  Schedule all;
+  loop::Kernel scheduled = kernel;
+  for (const LoopNest& nest : nests) {
+    const std::vector<Schedule> choices = schedulesOf(nest, registers);
+    for (size_t i = 0;; ++i) {
+      Result<loop::Kernel> next = schedule::apply(scheduled, choices[i]);
+      if (!next.has_value() && i + 1 < choices.size()) continue;
+      BATON_TRY_ASSIGN(scheduled, std::move(next));
+      all.insert(all.end(), choices[i].begin(), choices[i].end());
+      break;
+    }
+  }
+  return all;
+}
+
+}  // namespace baton::ops

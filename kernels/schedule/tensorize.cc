@@ -1,0 +1,448 @@
+// Register tiles for what sums products: each element that a row of sums reads serves several rows.
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "kernels/schedule/accesses.h"
+#include "kernels/schedule/copier.h"
+#include "kernels/schedule/primitives.h"
+
+namespace baton::schedule {
+
+using loop::LoopKind;
+
+namespace {
+
+/// Nodes of all copies of what is done with a sum, one for each row of each kind of tile, up to which every
+/// tile does it; else one loop does, for all kinds.
+constexpr size_t kMostResultNodes = 256;
+
+/// for row { values; local sums; for step { values; for column { sums[column] = ... } }
+///           for result { ... sums[result] ... } }
+struct Product {
+  NodeId rows{};
+  NodeId steps{};
+  NodeId columns{};
+  NodeId results{};
+  uint32_t sums = 0;
+  Nodes inRow;   ///< the other statements of a row
+  Nodes inStep;  ///< the other statements of a step
+};
+
+/// Tile and sum in registers: what `LOOP by ROWS LANES REGISTERS` asks for.
+struct TileShape {
+  int64_t rows = 0;
+  int64_t lanes = 0;
+  int64_t registers = 0;
+
+  /// Columns of a tile of so many rows: as many sums as stay in registers beside a row of what they read (of
+  /// which a single row of sums needs none) and one element that is the same in all columns.
+  int64_t columns(int64_t rowCount, int64_t most, std::optional<int64_t> there) const {
+    const auto fits = [&](int64_t registersOfRow) {
+      const int64_t used = rowCount * registersOfRow + (rowCount > 1 ? registersOfRow : 0) + 1;
+      return used <= registers && registersOfRow * lanes <= most;
+    };
+    int64_t registersOfRow = 1;
+    while (fits(2 * registersOfRow)) registersOfRow *= 2;
+    const int64_t width = std::clamp<int64_t>(registersOfRow * lanes, 1, most);
+    return there && *there < width ? std::max<int64_t>(*there, 1) : width;
+  }
+};
+
+Error noProduct(const Primitive& primitive, const char* why) {
+  return refused(fmt::format("loop {} does not sum products row by row: {}", primitive.targets[0], why));
+}
+
+bool usesLocal(const Node& node, uint32_t local) {
+  return (node.op == Op::GetLocal || node.op == Op::SetLocal) && node.target == local;
+}
+
+Result<Product> productOf(const Editor& editor, const Primitive& primitive) {
+  const Kernel& kernel = editor.kernel();
+  Product product;
+  BATON_TRY_ASSIGN(product.rows, editor.loopNamed(primitive.targets[0]));
+  if (editor.node(product.rows).loopKind != LoopKind::Serial)
+    return noProduct(primitive, "it does not run in order");
+  int locals = 0;
+  int loops = 0;
+  for (const NodeId id : editor.nodesOf(editor.bodyOf(product.rows))) {
+    const Node& node = editor.node(id);
+    if (node.op == Op::Local && kernel.locals[node.target].extents.size() == 1) {
+      product.sums = node.target;
+      ++locals;
+    } else if (node.op == Op::For) {
+      (loops == 0 ? product.steps : product.results) = id;
+      ++loops;
+    } else if (isValueOp(node.op) || node.op == Op::Load) {
+      product.inRow.push_back(id);
+    } else {
+      return noProduct(primitive, "it holds other statements");
+    }
+  }
+  if (locals != 1 || loops != 2)
+    return noProduct(primitive, "expected a local of rank 1, a loop that writes it and one that reads it");
+  const Nodes& step = editor.nodesOf(editor.bodyOf(product.steps));
+  if (step.empty() || editor.node(step.back()).op != Op::For)
+    return noProduct(primitive, "no loop at the end of a step of the sums");
+  product.columns = step.back();
+  product.inStep.assign(step.begin(), step.end() - 1);
+  // The sums are touched at the positions of the two loops over columns, and nowhere else.
+  const BlockId inColumn = editor.bodyOf(product.columns);
+  const BlockId inResult = editor.bodyOf(product.results);
+  for (const NodeId id : editor.allIn(editor.bodyOf(product.rows))) {
+    const Node& node = editor.node(id);
+    if (mayFail(kernel, node)) return refused("an iteration may fail, and the first one that does is reported");
+    if (!usesLocal(node, product.sums)) continue;
+    const std::optional<BlockId> block = editor.blockOf(id);
+    const NodeId at = kernel.operandsOf(id)[0];
+    const bool isSum = block == inColumn && at == editor.varOf(product.columns);
+    const bool isResult =
+        block == inResult && at == editor.varOf(product.results) && node.op == Op::GetLocal;
+    if (!isSum && !isResult) return noProduct(primitive, "the sums are used elsewhere");
+  }
+  if (editor.isMadeIn(editor.extentOf(product.columns), editor.bodyOf(product.steps)))
+    return noProduct(primitive, "another step has other columns");
+  return product;
+}
+
+/// How many rows there may be; nothing: any number. Of a loop that was split, that of whole and of last parts.
+std::optional<std::set<int64_t>> rowCounts(const Editor& editor, NodeId extent) {
+  if (const std::optional<int64_t> constant = editor.constantOf(extent))
+    return std::set{std::max<int64_t>(*constant, 0)};
+  const Node& node = editor.node(extent);
+  if (node.op != Op::Min) return {};
+  const auto ids = editor.kernel().operandsOf(node);
+  for (const auto& [rest, size] : {std::pair(ids[0], ids[1]), std::pair(ids[1], ids[0])}) {
+    const std::optional<int64_t> part = editor.constantOf(size);
+    if (!part || *part < 1) continue;
+    // total - part * variable, of a loop that ends with the last part.
+    const Affine affine = affineOf(editor, rest);
+    if (affine.terms.size() != 1 || affine.terms.begin()->second != -*part || affine.constant < 1) continue;
+    const NodeId var = affine.terms.begin()->first;
+    if (editor.node(var).op != Op::LoopVar) continue;
+    std::set<int64_t> counts;
+    if (affine.constant >= *part) counts.insert(*part);
+    if (affine.constant % *part != 0) counts.insert(affine.constant % *part);
+    const Range range = rangeOf(editor, var);
+    if (range.high && *range.high == (affine.constant - 1) / *part) return counts;
+  }
+  return {};
+}
+
+class Tensorizer {
+ public:
+  Tensorizer(Editor& editor, const Product& product, const TileShape& shape)
+      : editor_(editor), product_(product), shape_(shape) {
+    findDependent();
+  }
+
+  Result<void> run() {
+    for (const NodeId loop : {product_.steps, product_.columns, product_.results})
+      if (dependent_.contains(editor_.extentOf(loop))) return refused("rows have sums of other extents");
+    const NodeId rows = editor_.extentOf(product_.rows);
+    const std::set<int64_t> sizes = sizesOf(rows);
+    Nodes before;
+    const NodeId count = quotient(before, rows, shape_.rows);
+    const NodeId var = editor_.make({.op = Op::LoopVar, .type = DType::I64}, {});
+    // rows = count * base + extra: the first `extra` blocks have one row more.
+    const NodeId base = quotientOf(before, rows, count);
+    const NodeId extra = editor_.sub(before, rows, editor_.mul(before, base, count));
+    Nodes body;
+    for (const NodeId id : product_.inRow)
+      if (!dependent_.contains(id)) body.push_back(id);
+    const NodeId first = editor_.add(body, editor_.mul(body, var, base),
+                                     editor_.arithmetic(body, Op::Min, var, extra));
+    writeBlock(first, base, editor_.make({.op = Op::Lt, .type = DType::Bool}, {var, extra}), sizes, body);
+    editor_.insertBefore(product_.rows, before);
+    editor_.node(product_.rows).body = editor_.newBlock(std::move(body));
+    const NodeId operands[] = {count, var};
+    editor_.setOperands(product_.rows, operands);
+    editor_.removeLocal(product_.sums);
+    editor_.reindex();
+    return success();
+  }
+
+ private:
+  /// The copiers of the rows of a tile.
+  using Rows = std::vector<Copier>;
+
+  /// What differs between rows: what is made of their variable, and statements that hold others.
+  void findDependent() {
+    dependent_.insert(editor_.varOf(product_.rows));
+    const auto add = [&](const Nodes& nodes) {
+      for (const NodeId id : nodes) {
+        const Node& node = editor_.node(id);
+        const auto ids = editor_.kernel().operandsOf(node);
+        const bool isValue = isValueOp(node.op) || node.op == Op::Load;
+        if (!isValue || std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return dependent_.contains(id); }))
+          dependent_.insert(id);
+      }
+    };
+    add(product_.inRow);
+    add(product_.inStep);
+    add(editor_.nodesOf(editor_.bodyOf(product_.columns)));
+  }
+
+  /// Rows of blocks, which have almost as many each.
+  std::set<int64_t> sizesOf(NodeId rows) const {
+    std::set<int64_t> sizes;
+    if (const std::optional<std::set<int64_t>> counts = rowCounts(editor_, rows)) {
+      for (const int64_t count : *counts) {
+        const int64_t blocks = std::max<int64_t>((count + shape_.rows - 1) / shape_.rows, 1);
+        sizes.insert(count / blocks);
+        if (count % blocks != 0) sizes.insert(count / blocks + 1);
+      }
+      sizes.erase(0);
+    } else {
+      for (int64_t size = 1; size <= shape_.rows; ++size) sizes.insert(size);
+    }
+    return sizes;
+  }
+
+  /// Rounded up, of what is not negative.
+  NodeId quotient(Nodes& out, NodeId value, int64_t divisor) {
+    if (const std::optional<int64_t> constant = editor_.constantOf(value))
+      return editor_.number((std::max<int64_t>(*constant, 0) + divisor - 1) / divisor);
+    return editor_.divide(out, Op::FloorDiv, editor_.add(out, value, editor_.number(divisor - 1)),
+                          editor_.number(divisor));
+  }
+  /// Rows of a block at least.
+  NodeId quotientOf(Nodes& out, NodeId rows, NodeId count) {
+    const std::optional<int64_t> a = editor_.constantOf(rows);
+    const std::optional<int64_t> b = editor_.constantOf(count);
+    if (a && b) return editor_.number(*b > 0 ? *a / *b : 0);
+    return editor_.divide(out, Op::FloorDiv, rows, editor_.arithmetic(out, Op::Max, count, editor_.number(1)));
+  }
+
+  void writeBlock(NodeId first, NodeId base, NodeId isLonger, const std::set<int64_t>& sizes, Nodes& out) {
+    if (sizes.empty()) return;
+    const std::optional<int64_t> stored = editor_.constantOf(editor_.extentOf(product_.results));
+    const int64_t most = editor_.kernel().locals[product_.sums].extents[0];
+    const size_t resultNodes = editor_.allIn(editor_.bodyOf(product_.results)).size();
+    size_t copies = 0;
+    for (const int64_t size : sizes) {
+      const bool hasParts = !stored || *stored % shape_.columns(size, most, stored) != 0;
+      copies += static_cast<size_t>(hasParts ? 2 * size : size);
+    }
+    if (copies > 2 && copies * resultNodes > kMostResultNodes) {
+      finished_ = editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {*sizes.rbegin(), most}});
+      declare(*finished_, out);
+    }
+    NodeId size = editor_.number(*sizes.begin());
+    if (sizes.size() == 1) {
+      writeTiles(first, *sizes.begin(), out);
+    } else {
+      out.push_back(isLonger);
+      out.push_back(editor_.make({.op = Op::Cast, .type = DType::I64}, {isLonger}));
+      size = editor_.add(out, base, out.back());
+      for (const int64_t candidate : sizes) {
+        out.push_back(editor_.make({.op = Op::Eq, .type = DType::Bool}, {size, editor_.number(candidate)}));
+        const NodeId condition = out.back();
+        Nodes then;
+        writeTiles(first, candidate, then);
+        const BlockId body = editor_.newBlock(std::move(then));
+        const BlockId otherwise = editor_.newBlock({});
+        out.push_back(editor_.make({.op = Op::If, .body = body, .otherwise = otherwise}, {condition}));
+      }
+    }
+    if (finished_) writeFinished(first, size, out);
+  }
+
+  void declare(uint32_t local, Nodes& out) {
+    const DType type = editor_.kernel().locals[local].dtype;
+    out.push_back(editor_.make({.op = Op::Local, .type = type, .target = local}, {}));
+  }
+  NodeId get(uint32_t local, std::initializer_list<NodeId> index, Nodes& out) {
+    const DType type = editor_.kernel().locals[local].dtype;
+    out.push_back(editor_.make({.op = Op::GetLocal, .type = type, .target = local}, index));
+    return out.back();
+  }
+  void set(uint32_t local, std::span<const NodeId> indexAndValue, Nodes& out) {
+    const DType type = editor_.kernel().locals[local].dtype;
+    out.push_back(editor_.make({.op = Op::SetLocal, .type = type, .target = local}, indexAndValue));
+  }
+
+  template <class Body>
+  void loop(LoopKind kind, NodeId extent, Nodes& out, Body&& body) {
+    out.push_back(editor_.makeLoop(extent, body));
+    editor_.node(out.back()).loopKind = kind;
+  }
+
+  /// A row of its own, with what is the same in all of its columns.
+  Copier rowAt(NodeId position, Nodes& out) {
+    Copier copier(editor_);
+    copier.map(editor_.varOf(product_.rows), position);
+    for (const NodeId id : product_.inRow)
+      if (dependent_.contains(id)) copier.copyStatement(id, out);
+    return copier;
+  }
+
+  void writeTiles(NodeId first, int64_t rowCount, Nodes& out) {
+    Rows rows;
+    for (int64_t r = 0; r < rowCount; ++r)
+      rows.push_back(rowAt(editor_.add(out, first, editor_.number(r)), out));
+    const NodeId columns = editor_.extentOf(product_.results);
+    const std::optional<int64_t> constant = editor_.constantOf(columns);
+    const int64_t most = editor_.kernel().locals[product_.sums].extents[0];
+    width_ = shape_.columns(rowCount, most, constant);
+    const NodeId width = editor_.number(width_);
+    loop(LoopKind::Serial, quotient(out, columns, width_), out, [&](NodeId tile, Nodes& body) {
+      const NodeId start = editor_.mul(body, tile, width);
+      if (constant && *constant % width_ == 0) return writeTile(rows, start, std::nullopt, body);
+      const NodeId left = editor_.sub(body, columns, start);
+      body.push_back(editor_.make({.op = Op::Ge, .type = DType::Bool}, {left, width}));
+      const NodeId condition = body.back();
+      Nodes whole;
+      writeTile(rows, start, std::nullopt, whole);
+      Nodes part;
+      writeTile(rows, start, left, part);
+      const BlockId then = editor_.newBlock(std::move(whole));
+      const BlockId otherwise = editor_.newBlock(std::move(part));
+      body.push_back(editor_.make({.op = Op::If, .body = then, .otherwise = otherwise}, {condition}));
+    });
+  }
+
+  /// `left`: how many columns have results, where that is a part of the tile.
+  void writeTile(Rows rows, NodeId start, std::optional<NodeId> left, Nodes& out) {
+    const NodeId whole = editor_.number(width_);
+    // Columns without results may be summed, too, if there is something to sum.
+    const std::optional<int64_t> summed = editor_.constantOf(editor_.extentOf(product_.columns));
+    const bool isPadded = summed && *summed % width_ == 0;
+    std::vector<uint32_t> sums;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      sums.push_back(editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {width_}}));
+      declare(sums.back(), out);
+    }
+    loop(LoopKind::Serial, editor_.extentOf(product_.steps), out, [&](NodeId step, Nodes& body) {
+      Copier shared(editor_);
+      const auto mapAll = [&](NodeId from, NodeId to) {
+        shared.map(from, to);
+        for (Copier& row : rows) row.map(from, to);
+      };
+      mapAll(editor_.varOf(product_.steps), step);
+      for (const NodeId id : product_.inStep) copyForRows(rows, shared, id, body);
+      loop(LoopKind::Vectorized, left && !isPadded ? *left : whole, body, [&](NodeId column, Nodes& inner) {
+        mapAll(editor_.varOf(product_.columns), editor_.add(inner, start, column));
+        const Nodes statements = editor_.nodesOf(editor_.bodyOf(product_.columns));
+        for (const NodeId id : statements) {
+          if (!usesLocal(editor_.node(id), product_.sums)) {
+            copyForRows(rows, shared, id, inner);
+            continue;
+          }
+          const bool isRead = editor_.node(id).op == Op::GetLocal;
+          for (size_t r = 0; r < rows.size(); ++r) {
+            if (isRead) {
+              rows[r].map(id, get(sums[r], {column}, inner));
+              continue;
+            }
+            const NodeId operands[] = {column, rows[r].of(editor_.kernel().operandsOf(id)[1])};
+            set(sums[r], operands, inner);
+          }
+        }
+      });
+    });
+    for (size_t r = 0; r < rows.size(); ++r) {
+      if (finished_) {
+        loop(LoopKind::Vectorized, whole, out, [&](NodeId column, Nodes& body) {
+          const NodeId value = get(sums[r], {column}, body);
+          const NodeId operands[] = {editor_.number(static_cast<int64_t>(r)),
+                                     editor_.add(body, start, column), value};
+          set(*finished_, operands, body);
+        });
+        continue;
+      }
+      // Sums that are read whole stay in registers; a part is read from a copy in memory.
+      const uint32_t read = left && isPadded ? copyOf(sums[r], out) : sums[r];
+      writeResults(rows[r], left.value_or(whole), start, out,
+                   [&](NodeId column, Nodes& body) { return get(read, {column}, body); });
+    }
+  }
+
+  /// Once for each row where rows differ in it, else once.
+  void copyForRows(Rows& rows, Copier& shared, NodeId statement, Nodes& out) {
+    if (dependent_.contains(statement)) {
+      for (Copier& row : rows) row.copyStatement(statement, out);
+      return;
+    }
+    shared.copyStatement(statement, out);
+    for (Copier& row : rows) row.map(statement, shared.of(statement));
+  }
+
+  uint32_t copyOf(uint32_t local, Nodes& out) {
+    const uint32_t copy = editor_.addLocal(editor_.kernel().locals[local]);
+    declare(copy, out);
+    loop(LoopKind::Vectorized, editor_.number(width_), out, [&](NodeId column, Nodes& body) {
+      const NodeId operands[] = {column, get(local, {column}, body)};
+      set(copy, operands, body);
+    });
+    return copy;
+  }
+
+  /// What is done with `count` finished sums of a row, from `start` on.
+  template <class Sum>
+  void writeResults(Copier& row, NodeId count, NodeId start, Nodes& out, Sum&& sum) {
+    loop(LoopKind::Vectorized, count, out, [&](NodeId column, Nodes& body) {
+      row.map(editor_.varOf(product_.results), editor_.add(body, start, column));
+      const Nodes statements = editor_.nodesOf(editor_.bodyOf(product_.results));
+      for (const NodeId id : statements)
+        if (usesLocal(editor_.node(id), product_.sums))
+          row.map(id, sum(column, body));
+        else
+          row.copyStatement(id, body);
+    });
+  }
+
+  /// The results of a block, when its tiles have not written them.
+  void writeFinished(NodeId first, NodeId rowCount, Nodes& out) {
+    loop(LoopKind::Serial, rowCount, out, [&](NodeId inBlock, Nodes& body) {
+      Copier row = rowAt(editor_.add(body, first, inBlock), body);
+      writeResults(row, editor_.extentOf(product_.results), editor_.number(0), body,
+                   [&](NodeId column, Nodes& inner) { return get(*finished_, {inBlock, column}, inner); });
+    });
+  }
+
+  Editor& editor_;
+  const Product& product_;
+  const TileShape& shape_;
+  std::set<NodeId> dependent_;
+  int64_t width_ = 0;                 // of the tiles that are being written
+  std::optional<uint32_t> finished_;  // sums of a block, when one loop writes its results
+};
+
+/// Whether what is summed stays as it is while results are written.
+Result<void> checkSumsReadNoResult(const Editor& editor, const Product& product) {
+  std::set<uint32_t> stored;
+  for (const NodeId id : editor.allIn(editor.bodyOf(product.results)))
+    if (editor.node(id).op == Op::Store) stored.insert(editor.node(id).target);
+  const auto check = [&](const Nodes& nodes) -> Result<void> {
+    for (const NodeId id : nodes) {
+      const Node& node = editor.node(id);
+      if (node.op == Op::Store) return refused("a buffer is written while sums are made");
+      if (node.op == Op::Load && std::any_of(stored.begin(), stored.end(), [&](uint32_t buffer) {
+            return mayShareMemory(editor.kernel(), buffer, node.target);
+          }))
+        return refused("sums are made of what is written in the same loop");
+    }
+    return success();
+  };
+  BATON_TRY(check(product.inRow));
+  return check(editor.allIn(editor.bodyOf(product.steps)));
+}
+
+}  // namespace
+
+Result<void> tensorize(Editor& editor, const Primitive& primitive) {
+  const TileShape shape{primitive.numbers[0], primitive.numbers[1], primitive.numbers[2]};
+  constexpr int64_t kMost = 64;
+  for (const int64_t number : primitive.numbers)
+    if (number < 1 || number > kMost)
+      return refused(fmt::format("{} rows, lanes or registers; expected 1 to {}", number, kMost));
+  BATON_TRY_ASSIGN(const Product product, productOf(editor, primitive));
+  BATON_TRY(checkIndependent(editor, product.rows));
+  BATON_TRY(checkIndependent(editor, product.results));
+  BATON_TRY(checkSumsReadNoResult(editor, product));
+  return Tensorizer(editor, product, shape).run();
+}
+
+}  // namespace baton::schedule
