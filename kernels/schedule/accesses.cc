@@ -47,6 +47,12 @@ bool mayFail(const Kernel& kernel, const Node& node) {
 
 namespace {
 
+/// A loop, and the block of what may differ between two of its iterations.
+struct Iterations {
+  NodeId loop;
+  BlockId varying;
+};
+
 /// An index in a loop: coefficient * variable + what is the same in all iterations + what differs inside of
 /// one.
 struct IndexInLoop {
@@ -56,13 +62,13 @@ struct IndexInLoop {
 };
 
 /// `var` is the variable of the loop, or what a division leaves of it.
-IndexInLoop splitIndex(const Editor& editor, const Affine& index, NodeId loop, NodeId var) {
+IndexInLoop splitIndex(const Editor& editor, const Affine& index, const Iterations& in, NodeId var) {
   IndexInLoop result;
   Affine within{{}, index.constant};
   for (const auto& [value, coefficient] : index.terms) {
     if (value == var)
       result.coefficient = coefficient;
-    else if (editor.isMadeIn(value, editor.bodyOf(loop)))
+    else if (editor.isMadeIn(value, in.varying))
       within.terms.emplace(value, coefficient);
     else
       result.same.emplace(value, coefficient);
@@ -74,13 +80,13 @@ IndexInLoop splitIndex(const Editor& editor, const Affine& index, NodeId loop, N
 
 /// Indices along two axes that are the quotient and the remainder of one division tell what was divided:
 /// that is the index along one more axis.
-void joinDivisions(const Editor& editor, NodeId loop, std::vector<Affine>& indices) {
+void joinDivisions(const Editor& editor, const Iterations& in, std::vector<Affine>& indices) {
   const auto divisionOf = [&](const Affine& index, Op op) -> std::optional<Nodes> {
     if (index.constant != 0 || index.terms.size() != 1 || index.terms.begin()->second != 1) return {};
     const NodeId value = index.terms.begin()->first;
     if (editor.node(value).op != op) return {};
     const auto ids = editor.kernel().operandsOf(value);
-    if (editor.isMadeIn(ids[1], editor.bodyOf(loop))) return {};
+    if (editor.isMadeIn(ids[1], in.varying)) return {};
     return Nodes(ids.begin(), ids.end());
   };
   for (size_t known = 0; known != indices.size();) {
@@ -98,13 +104,13 @@ void joinDivisions(const Editor& editor, NodeId loop, std::vector<Affine>& indic
 
 /// Whether iterations that differ in `var` touch different elements: along an axis, they go on in equal
 /// steps, and what is touched within a step does not reach the next one.
-bool areApart(const Editor& editor, const std::vector<Access>& accesses, size_t axis, NodeId loop,
+bool areApart(const Editor& editor, const std::vector<Access>& accesses, size_t axis, const Iterations& in,
               NodeId var) {
-  const IndexInLoop first = splitIndex(editor, accesses[0].indices[axis], loop, var);
+  const IndexInLoop first = splitIndex(editor, accesses[0].indices[axis], in, var);
   if (first.coefficient == 0 || first.coefficient == INT64_MIN || !first.within) return false;
   Range all = *first.within;
   for (const Access& access : accesses) {
-    const IndexInLoop other = splitIndex(editor, access.indices[axis], loop, var);
+    const IndexInLoop other = splitIndex(editor, access.indices[axis], in, var);
     if (other.coefficient != first.coefficient || other.same != first.same || !other.within) return false;
     all.low = std::min(*all.low, *other.within->low);
     all.high = std::max(*all.high, *other.within->high);
@@ -115,35 +121,40 @@ bool areApart(const Editor& editor, const std::vector<Access>& accesses, size_t 
 
 /// The same along any axis. Values that differ, as those of two fused loops, do so in their quotients or in
 /// their remainders by a third one.
-bool areApart(const Editor& editor, const std::vector<Access>& accesses, NodeId loop, NodeId var) {
+bool areApart(const Editor& editor, const std::vector<Access>& accesses, const Iterations& in, NodeId var) {
   size_t axes = SIZE_MAX;
   for (const Access& access : accesses) axes = std::min(axes, access.indices.size());
   for (size_t axis = 0; axis < axes; ++axis)
-    if (areApart(editor, accesses, axis, loop, var)) return true;
+    if (areApart(editor, accesses, axis, in, var)) return true;
   const auto isDivision = [&](NodeId id, Op op) {
     return editor.node(id).op == op && editor.kernel().operandsOf(id)[0] == var;
   };
-  const Nodes& nodes = editor.nodesOf(editor.bodyOf(loop));
+  const Nodes& nodes = editor.nodesOf(editor.bodyOf(in.loop));
   for (const NodeId quotient : nodes) {
     if (!isDivision(quotient, Op::FloorDiv)) continue;
     const NodeId divisor = editor.kernel().operandsOf(quotient)[1];
-    if (editor.isMadeIn(divisor, editor.bodyOf(loop))) continue;
+    if (editor.isMadeIn(divisor, in.varying)) continue;
     for (const NodeId remainder : nodes)
       if (isDivision(remainder, Op::FloorMod) && editor.kernel().operandsOf(remainder)[1] == divisor &&
-          areApart(editor, accesses, loop, quotient) && areApart(editor, accesses, loop, remainder))
+          areApart(editor, accesses, in, quotient) && areApart(editor, accesses, in, remainder))
         return true;
   }
   return false;
 }
 
-bool areApart(const Editor& editor, std::vector<Access>& accesses, NodeId loop) {
-  for (Access& access : accesses) joinDivisions(editor, loop, access.indices);
-  return areApart(editor, accesses, loop, editor.varOf(loop));
+bool areApart(const Editor& editor, std::vector<Access>& accesses, const Iterations& in) {
+  for (Access& access : accesses) joinDivisions(editor, in, access.indices);
+  return areApart(editor, accesses, in, editor.varOf(in.loop));
 }
 
 }  // namespace
 
 Result<void> checkIndependent(const Editor& editor, NodeId loop) {
+  return checkIndependentIn(editor, loop, loop);
+}
+
+Result<void> checkIndependentIn(const Editor& editor, NodeId loop, NodeId outermost) {
+  const Iterations in{loop, editor.bodyOf(outermost)};
   const Kernel& kernel = editor.kernel();
   const auto dependent = [&](const std::string& why) {
     return Error(ErrorCode::InvalidArgument, fmt::format("the iterations of loop {} depend on each other: {}",
@@ -160,7 +171,7 @@ Result<void> checkIndependent(const Editor& editor, NodeId loop) {
     return std::any_of(accesses.begin(), accesses.end(), [](const Access& access) { return access.isStore; });
   };
   for (auto& [local, accesses] : accessesIn(editor, editor.bodyOf(loop), Op::GetLocal, Op::SetLocal))
-    if (!own.contains(local) && isWritten(accesses) && !areApart(editor, accesses, loop))
+    if (!own.contains(local) && isWritten(accesses) && !areApart(editor, accesses, in))
       return dependent("they share an element of a local");
   // Buffers that may share memory count as one.
   std::map<uint32_t, std::vector<Access>> all = accessesIn(editor, editor.bodyOf(loop));
@@ -172,7 +183,7 @@ Result<void> checkIndependent(const Editor& editor, NodeId loop) {
         joined.insert(joined.end(), all[input].begin(), all[input].end());
       }
   for (auto& [buffer, accesses] : all) {
-    if (isWritten(accesses) && !areApart(editor, accesses, loop))
+    if (isWritten(accesses) && !areApart(editor, accesses, in))
       return dependent("two may touch one element of a buffer, and one writes it");
   }
   return success();

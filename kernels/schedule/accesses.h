@@ -26,5 +26,7 @@ bool mayFail(const Kernel& kernel, const Node& node);
 
 /// An error that says why the iterations of a loop may not run in any order, or at once.
 Result<void> checkIndependent(const Editor& editor, NodeId loop);
+/// The same of iterations of which the loops around it, down from `outermost`, are at any iterations, too.
+Result<void> checkIndependentIn(const Editor& editor, NodeId loop, NodeId outermost);
 
 }  // namespace baton::schedule

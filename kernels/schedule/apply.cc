@@ -18,6 +18,7 @@ Error refused(std::string message) { return Error(ErrorCode::InvalidArgument, st
 
 Result<loop::Kernel> apply(loop::Kernel kernel, const Schedule& schedule) {
   for (const Primitive& primitive : schedule) {
+    if (std::optional<std::string> problem = problemOfForm(primitive)) return refused(*std::move(problem));
     Editor editor(kernel);
     Result<void> done = kFunctions[static_cast<size_t>(primitive.kind)](editor, primitive);
     if (done.has_value()) {

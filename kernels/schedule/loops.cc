@@ -149,7 +149,7 @@ Result<void> reorderLoops(Editor& editor, const Nodes& wanted) {
       return refused("an iteration may fail, and the first one that does is reported");
   std::optional<NodeId> dependent;
   for (const NodeId loop : nest) {
-    Result<void> independent = checkIndependent(editor, loop);
+    Result<void> independent = checkIndependentIn(editor, loop, nest[0]);
     if (!independent.has_value()) {
       // Two iterations that touch one element then differ in one loop only, which keeps its direction.
       if (dependent) return std::move(independent).assume_error();

@@ -1,6 +1,9 @@
 // The primitives, each of which changes a kernel or says why it may not. Private to kernels/schedule.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "kernels/schedule/editor.h"
 #include "kernels/schedule/schedule.h"
 
@@ -8,6 +11,9 @@ namespace baton::schedule {
 
 /// ErrorCode::InvalidArgument, in terms of the names that were given.
 Error refused(std::string message);
+
+/// What is wrong with the number of its parts: the other functions expect it to be right (text.cc).
+std::optional<std::string> problemOfForm(const Primitive& primitive);
 
 // loops.cc
 Result<void> split(Editor& editor, const Primitive& primitive);

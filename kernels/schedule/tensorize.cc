@@ -92,13 +92,13 @@ Result<Product> productOf(const Editor& editor, const Primitive& primitive) {
   const BlockId inResult = editor.bodyOf(product.results);
   for (const NodeId id : editor.allIn(editor.bodyOf(product.rows))) {
     const Node& node = editor.node(id);
-    if (mayFail(kernel, node)) return refused("an iteration may fail, and the first one that does is reported");
+    if (mayFail(kernel, node))
+      return refused("an iteration may fail, and the first one that does is reported");
     if (!usesLocal(node, product.sums)) continue;
     const std::optional<BlockId> block = editor.blockOf(id);
     const NodeId at = kernel.operandsOf(id)[0];
     const bool isSum = block == inColumn && at == editor.varOf(product.columns);
-    const bool isResult =
-        block == inResult && at == editor.varOf(product.results) && node.op == Op::GetLocal;
+    const bool isResult = block == inResult && at == editor.varOf(product.results) && node.op == Op::GetLocal;
     if (!isSum && !isResult) return noProduct(primitive, "the sums are used elsewhere");
   }
   if (editor.isMadeIn(editor.extentOf(product.columns), editor.bodyOf(product.steps)))
@@ -106,7 +106,8 @@ Result<Product> productOf(const Editor& editor, const Primitive& primitive) {
   return product;
 }
 
-/// How many rows there may be; nothing: any number. Of a loop that was split, that of whole and of last parts.
+/// How many rows there may be; nothing: any number. Of a loop that was split, that of whole and of last
+/// parts.
 std::optional<std::set<int64_t>> rowCounts(const Editor& editor, NodeId extent) {
   if (const std::optional<int64_t> constant = editor.constantOf(extent))
     return std::set{std::max<int64_t>(*constant, 0)};
@@ -151,8 +152,8 @@ class Tensorizer {
     Nodes body;
     for (const NodeId id : product_.inRow)
       if (!dependent_.contains(id)) body.push_back(id);
-    const NodeId first = editor_.add(body, editor_.mul(body, var, base),
-                                     editor_.arithmetic(body, Op::Min, var, extra));
+    const NodeId first =
+        editor_.add(body, editor_.mul(body, var, base), editor_.arithmetic(body, Op::Min, var, extra));
     writeBlock(first, base, editor_.make({.op = Op::Lt, .type = DType::Bool}, {var, extra}), sizes, body);
     editor_.insertBefore(product_.rows, before);
     editor_.node(product_.rows).body = editor_.newBlock(std::move(body));
@@ -175,7 +176,8 @@ class Tensorizer {
         const Node& node = editor_.node(id);
         const auto ids = editor_.kernel().operandsOf(node);
         const bool isValue = isValueOp(node.op) || node.op == Op::Load;
-        if (!isValue || std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return dependent_.contains(id); }))
+        if (!isValue ||
+            std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return dependent_.contains(id); }))
           dependent_.insert(id);
       }
     };
@@ -212,7 +214,8 @@ class Tensorizer {
     const std::optional<int64_t> a = editor_.constantOf(rows);
     const std::optional<int64_t> b = editor_.constantOf(count);
     if (a && b) return editor_.number(*b > 0 ? *a / *b : 0);
-    return editor_.divide(out, Op::FloorDiv, rows, editor_.arithmetic(out, Op::Max, count, editor_.number(1)));
+    return editor_.divide(out, Op::FloorDiv, rows,
+                          editor_.arithmetic(out, Op::Max, count, editor_.number(1)));
   }
 
   void writeBlock(NodeId first, NodeId base, NodeId isLonger, const std::set<int64_t>& sizes, Nodes& out) {

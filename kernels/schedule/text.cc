@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/schedule/schedule.h"
+#include "kernels/schedule/primitives.h"
 
 namespace baton::schedule {
 
@@ -43,7 +43,6 @@ Result<Primitive> parseLine(std::span<const std::string_view> words) {
   size_t kind = 0;
   while (kind < kKindCount && kForms[kind].name != words[0]) ++kind;
   if (kind == kKindCount) return malformed(fmt::format("\"{}\" is no primitive", words[0].substr(0, 40)));
-  const Form& form = kForms[kind];
   Primitive primitive{.kind = static_cast<Kind>(kind)};
   enum class Part : uint8_t { Targets, Numbers, Results } part = Part::Targets;
   for (const std::string_view word : words.subspan(1)) {
@@ -61,18 +60,25 @@ Result<Primitive> parseLine(std::span<const std::string_view> words) {
       (part == Part::Targets ? primitive.targets : primitive.results).emplace_back(word);
     }
   }
-  const auto count = [&](const char* what, size_t found, size_t least, size_t most) -> Result<void> {
-    if (found >= least && found <= most) return success();
-    return malformed(fmt::format("{}: expected {}{} {}, found {}", form.name,
-                                 most == least ? "" : "at least ", least, what, found));
-  };
-  BATON_TRY(count("names", primitive.targets.size(), form.minTargets, form.maxTargets));
-  BATON_TRY(count("numbers after \"by\"", primitive.numbers.size(), form.numbers, form.numbers));
-  BATON_TRY(count("names after \"into\"", primitive.results.size(), form.results, form.results));
+  if (std::optional<std::string> problem = problemOfForm(primitive)) return malformed(*std::move(problem));
   return primitive;
 }
 
 }  // namespace
+
+std::optional<std::string> problemOfForm(const Primitive& primitive) {
+  const Form& form = kForms[static_cast<size_t>(primitive.kind)];
+  const auto problem = [&](const char* what, size_t found, size_t least,
+                           size_t most) -> std::optional<std::string> {
+    if (found >= least && found <= most) return std::nullopt;
+    return fmt::format("{}: expected {}{} {}, found {}", form.name, most == least ? "" : "at least ", least,
+                       what, found);
+  };
+  if (auto names = problem("names", primitive.targets.size(), form.minTargets, form.maxTargets)) return names;
+  if (auto numbers = problem("numbers after \"by\"", primitive.numbers.size(), form.numbers, form.numbers))
+    return numbers;
+  return problem("names after \"into\"", primitive.results.size(), form.results, form.results);
+}
 
 std::string print(const Schedule& schedule) {
   std::string text;

@@ -11,11 +11,11 @@ struct EmitName {
   baton_compile_emit emit;
 };
 constexpr EmitName kEmitNames[] = {
-    {"vmexe", BATON_COMPILE_EMIT_VMEXE}, {"ir", BATON_COMPILE_EMIT_IR},
-    {"types", BATON_COMPILE_EMIT_TYPES}, {"lowered", BATON_COMPILE_EMIT_LOWERED},
-    {"lir", BATON_COMPILE_EMIT_LIR},     {"loop", BATON_COMPILE_EMIT_LOOP},
-    {"llvm", BATON_COMPILE_EMIT_LLVM},   {"asm", BATON_COMPILE_EMIT_ASM},
-    {"vmasm", BATON_COMPILE_EMIT_VMASM}, {"c", BATON_COMPILE_EMIT_C},
+    {"vmexe", BATON_COMPILE_EMIT_VMEXE},       {"ir", BATON_COMPILE_EMIT_IR},
+    {"types", BATON_COMPILE_EMIT_TYPES},       {"lowered", BATON_COMPILE_EMIT_LOWERED},
+    {"lir", BATON_COMPILE_EMIT_LIR},           {"loop", BATON_COMPILE_EMIT_LOOP},
+    {"llvm", BATON_COMPILE_EMIT_LLVM},         {"asm", BATON_COMPILE_EMIT_ASM},
+    {"vmasm", BATON_COMPILE_EMIT_VMASM},       {"c", BATON_COMPILE_EMIT_C},
     {"schedule", BATON_COMPILE_EMIT_SCHEDULE},
 };
 
@@ -51,7 +51,8 @@ void addOptions(Command& command, CompileCommandOptions& options) {
   command.addRepeatable("--dim", options.dims, "NAME=EXTENT: fixes a named extent of an exported function")
       ->check(checkDim)
       ->group("Program");
-  app.add_option("--emit", options.emit, "ir, types, lowered, lir, schedule, loop, llvm, asm, c, vmasm or vmexe")
+  app.add_option("--emit", options.emit,
+                 "ir, types, lowered, lir, schedule, loop, llvm, asm, c, vmasm or vmexe")
       ->check(CLI::IsMember(emitNames()))
       ->group("Looking inside")
       ->capture_default_str();

@@ -47,8 +47,8 @@ class GroupWriter {
     BATON_TRY(loop::verify(lowered.kernel));
     const std::vector<LoopNest>& nests = emission_->emitter().nests();
     BATON_TRY_ASSIGN(lowered.schedule, defaultSchedule(lowered.kernel, nests, kWideVectors));
-    const bool dependsOnVectors =
-        std::any_of(nests.begin(), nests.end(), [](const LoopNest& nest) { return nest.product.has_value(); });
+    const bool dependsOnVectors = std::any_of(nests.begin(), nests.end(),
+                                              [](const LoopNest& nest) { return nest.product.has_value(); });
     if (dependsOnVectors) {
       BATON_TRY_ASSIGN(lowered.narrowSchedule, defaultSchedule(lowered.kernel, nests, kNarrowVectors));
     }
@@ -151,15 +151,14 @@ class GroupWriter {
   Result<void> writeNest(const Step& step) {
     const GroupCall& call = group().calls[*step.nest];
     const TensorId own = call.results[0];
-    NestContext context(
-        emission_->callContext(*step.nest),
-        [&](std::span<const Value> index, Value value) -> Result<void> {
-          emission_->bindElement(own, index, value);
-          emission_->setHere(group().dims(own), index);
-          BATON_TRY(storeRoots(step, index));
-          emission_->unbindElement();
-          return success();
-        });
+    NestContext context(emission_->callContext(*step.nest),
+                        [&](std::span<const Value> index, Value value) -> Result<void> {
+                          emission_->bindElement(own, index, value);
+                          emission_->setHere(group().dims(own), index);
+                          BATON_TRY(storeRoots(step, index));
+                          emission_->unbindElement();
+                          return success();
+                        });
     emission_->notes() = {};
     BATON_TRY(call.op->nest(context));
     // Elements come in any order, and inputs are read again later.

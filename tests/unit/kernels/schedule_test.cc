@@ -1,64 +1,15 @@
-// Primitives of schedules: what each makes of a kernel, what it refuses, and that no bit of a result changes
-// whatever is applied to whatever.
-#include "kernels/schedule/schedule.h"
-
+// Primitives of schedules: their text, what each makes of a kernel, and what it refuses.
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <map>
-#include <random>
 
 #include <fmt/format.h>
 
-#include "kernel_harness.h"
-#include "kernels/loop/interpreter.h"
-#include "kernels/loop/parser.h"
 #include "kernels/loop/printer.h"
-#include "kernels/loop/verifier.h"
-#include "tests/effort.h"
+#include "kernels/schedule/schedule.h"
+#include "tests/unit/kernels/schedule_kernels.h"
 
-namespace baton::schedule {
+namespace baton::schedule::test {
 namespace {
-
-loop::Kernel kernelOf(const std::string& text) {
-  Result<loop::Kernel> kernel = loop::parseKernel(text);
-  if (!kernel.has_value()) FAIL(kernel.assume_error().message() << "\n" << text);
-  const Result<void> verified = loop::verify(kernel.assume_value());
-  if (!verified.has_value()) FAIL(verified.assume_error().message() << "\n" << text);
-  return std::move(kernel).assume_value();
-}
-
-/// The body of the kernel that a schedule makes, or why it does not.
-std::string applied(const std::string& kernel, const std::string& text) {
-  const Result<Schedule> schedule = parse(text);
-  if (!schedule.has_value()) return schedule.assume_error().message();
-  const Result<loop::Kernel> result = schedule::apply(kernelOf(kernel), schedule.assume_value());
-  if (!result.has_value()) {
-    CHECK(result.assume_error().code() == ErrorCode::InvalidArgument);
-    return result.assume_error().message();
-  }
-  const std::string printed = loop::print(result.assume_value());
-  CHECK(loop::print(kernelOf(printed)) == printed);
-  for (size_t at = printed.find('\n') + 1;; at = printed.find('\n', at) + 1) {
-    const std::string word = printed.substr(at + 2, printed.find(' ', at + 2) - at - 2);
-    const bool isDeclaration = word == "symbol" || word == "input" || word == "output" || word == "message" ||
-                               word == "scratch" || word == "scalar_output";
-    if (!isDeclaration) return printed.substr(at);
-  }
-}
-
-constexpr const char* kRows = R"(kernel "rows" {
-  symbol m = operand 0 axis 0
-  symbol n = operand 0 axis 1
-  input f32[m, n]
-  output f32[m, n]
-  for %0 < $m as i {
-    for %1 < $n as j {
-      %2 = load in0[%0, %1]
-      %3 = mul f32 %2, f32(2)
-      store out0[%0, %1], %3
-    }
-  }
-})";
 
 TEST_CASE("schedule: text is read as it is printed") {
   const std::string text = R"(split i by 64 into io ii
@@ -144,7 +95,7 @@ TEST_CASE("schedule: loops whose iterations depend on each other are not paralle
   CHECK(refusal("for %0 < $n as i { %1 = sub i64 %0, 1 %2 = load tmp0[%1] store tmp0[%0], %2 }") ==
         depend + "two may touch one element of a buffer, and one writes it");
   CHECK(refusal("local l0 f32 for %0 < $n as i { %1 = get l0 store tmp0[%0], %1 set l0, %1 }") ==
-        depend + "they share a local");
+        depend + "they share an element of a local");
   CHECK(refusal("for %0 < $n as i { set_scalar 0, %0 }") == depend + "a scalar output is set");
   // Two elements a step, and steps of two: apart. Three elements: not.
   const std::string pair = "for %0 < 4 as i { %1 = mul i64 %0, 2 for %2 < ";
@@ -179,8 +130,45 @@ TEST_CASE("schedule: fuse") {
   }
 }
 )");
-  CHECK(applied(kRows, "split j by 8 into jo ji\nfuse i jo into f") ==
-        "fuse i jo into f: loop i holds more than loop jo");
+  // What stands between the two is found out again, or computed before both.
+  CHECK(applied(kRows, "split j by 8 into jo ji\nfuse i jo into f") == R"(  %0 = add i64 $n, 7
+  %1 = floordiv i64 %0, 8
+  %2 = max i64 %1, 0
+  %3 = mul i64 $m, %2
+  for %4 < %3 as f {
+    %5 = floordiv i64 %4, %2 or_fail 0
+    %6 = floormod i64 %4, %2 or_fail 0
+    %7 = mul i64 %6, 8
+    %8 = sub i64 $n, %7
+    %9 = min i64 %8, 8
+    for %10 < %9 as ji {
+      %11 = add i64 %7, %10
+      %12 = load in0[%5, %11]
+      %13 = mul f32 %12, f32(2)
+      store out0[%5, %11], %13
+    }
+  }
+}
+)");
+  const auto between = [](const char* statement) {
+    return fmt::format(
+        R"(kernel "k" {{ symbol n = operand 0 axis 0 input i32[n] output i32[n, 8] output i32[n] alias 0
+      message "zero" for %0 < $n as i {{ {} for %1 < 8 as j {{ %2 = load in0[%0] store out0[%0, %1], %2 }} }} }})",
+        statement);
+  };
+  CHECK(applied(between("store out1[%0], i32(1)"), "fuse i j into f") ==
+        "fuse i j into f: loop i holds more than loop j and values");
+  CHECK(applied(between("%3 = load out1[%0]"), "fuse i j into f").substr(0, 18) == "  %0 = mul i64 $n,");
+  CHECK(applied(between("%3 = load in0[%0] %4 = floordiv i32 i32(8), %3 or_fail 0"), "fuse i j into f") ==
+        "fuse i j into f: loop i holds more than loop j and values");
+  // The parts of a fused loop tell its iterations apart, also where the first loop was split before.
+  CHECK_THAT(applied(kRows, "fuse i j into f\nparallel f by 1"), Catch::Contains("parallel %1 < %0 as f {"));
+  const std::string panels =
+      R"(kernel "k" { symbol m = operand 0 axis 0 symbol n = operand 0 axis 1 output f32[m, n, 32]
+    for %0 < 4 as p { %1 = mul i64 %0, 8 for %2 < $m as i { for %3 < 8 as j { %4 = add i64 %1, %3
+      %5 = floordiv i64 %2, 3 %6 = floormod i64 %2, 3 store out0[%5, %6, %4], f32(1) } } } })";
+  CHECK_THAT(applied(panels, "split i by 4 into io ii\nreorder io p\nfuse io p into f\nparallel f by 1"),
+             Catch::Contains(" as f {"));
   const std::string triangle = R"(kernel "k" { output f32[8, 8]
     for %0 < 8 as i { for %1 < %0 as j { store out0[%0, %1], f32(1) } } })";
   CHECK(applied(triangle, "fuse i j into ij") == "fuse i j into ij: the extent of loop j depends on loop i");
@@ -225,28 +213,6 @@ TEST_CASE("schedule: reorder and tile") {
         "reorder j i: an iteration may fail, and the first one that does is reported");
   CHECK(applied(kRows, "reorder i i") == "reorder i i: loop i is named twice");
 }
-
-/// A blur along columns that goes through a scratch buffer.
-constexpr const char* kStages = R"(kernel "stages" {
-  symbol n = operand 0 axis 0
-  input f32[n]
-  output f32[n]
-  scratch f32[n]
-  for %0 < $n as p {
-    %1 = load in0[%0]
-    %2 = mul f32 %1, f32(3)
-    store tmp0[%0], %2
-  }
-  %3 = sub i64 $n, 1
-  for %4 < $n as c {
-    %5 = load tmp0[%4]
-    %6 = add i64 %4, 1
-    %7 = min i64 %6, %3
-    %8 = load in0[%7]
-    %9 = add f32 %5, %8
-    store out0[%4], %9
-  }
-})";
 
 TEST_CASE("schedule: compute_inline") {
   CHECK(applied(kStages, "compute_inline tmp0") == R"(  %0 = sub i64 $n, 1
@@ -312,27 +278,6 @@ TEST_CASE("schedule: compute_at") {
   CHECK(applied(text, "compute_at tmp0 p") ==
         "compute_at tmp0 p: tmp0 is read outside of loop p, or not at all");
 }
-
-constexpr const char* kProduct = R"(kernel "product" {
-  symbol m = operand 0 axis 0
-  input f32[m, 24]
-  input f32[24, 16]
-  output f32[m, 16]
-  for %0 < $m as i {
-    for %1 < 16 as j {
-      local l0 f32
-      for %2 < 24 as k {
-        %3 = load in0[%0, %2]
-        %4 = load in1[%2, %1]
-        %5 = get l0
-        %6 = fma f32 %3, %4, %5
-        set l0, %6
-      }
-      %7 = get l0
-      store out0[%0, %1], %7
-    }
-  }
-})";
 
 TEST_CASE("schedule: cache_read, cache_write") {
   CHECK(applied(kProduct, "cache_read in0 i\ncache_write out0 i") == R"(  for %0 < $m as i {
@@ -477,233 +422,5 @@ TEST_CASE("schedule: the page on loop IR shows kernels, and what a schedule make
   }
 }
 
-// ---- random schedules
-
-/// Kernels with stages, products, reductions; all loops have names.
-const std::vector<std::string>& kernels() {
-  static const std::vector<std::string> all = {
-      kRows,
-      kStages,
-      kProduct,
-      R"(kernel "two stages" {
-  symbol m = operand 0 axis 0
-  symbol n = operand 0 axis 1
-  input i32[m, n]
-  output i32[m, n]
-  scratch i32[m, n]
-  scratch i32[n, m]
-  for %0 < $m as a { for %1 < $n as b {
-    %2 = load in0[%0, %1] %3 = add i32 %2, i32(7) store tmp0[%0, %1], %3 } }
-  for %4 < $n as c { for %5 < $m as d {
-    %6 = load tmp0[%5, %4] %7 = mul i32 %6, %6 store tmp1[%4, %5], %7 } }
-  for %8 < $m as e { for %9 < $n as f {
-    %10 = load tmp1[%9, %8] %11 = load tmp0[%8, %9] %12 = sub i32 %10, %11 store out0[%8, %9], %12 } }
-})",
-      R"(kernel "blocks" {
-  symbol n = operand 0 axis 0
-  input f32[n, 8]
-  output f32[n, 4]
-  output f32[n]
-  scratch f32[n, 8]
-  for %0 < $n as a { for %1 < 8 as b { %2 = load in0[%0, %1] %3 = abs f32 %2 store tmp0[%0, %1], %3 } }
-  for %4 < $n as i {
-    for %5 < 4 as j {
-      %6 = load tmp0[%4, %5] %7 = add i64 %5, 4 %8 = load tmp0[%4, %7] %9 = add f32 %6, %8
-      store out0[%4, %5], %9 }
-    %10 = reduce max (%11 < 8) as r { %12 = load tmp0[%4, %11] yield %12 }
-    store out1[%4], %10
-  }
-})",
-      R"(kernel "totals" {
-  symbol n = operand 0 axis 0
-  input i32[n]
-  output i32[3]
-  %0 = reduce sum (%1 < $n) as r { %2 = load in0[%1] yield %2 }
-  %3 = reduce min (%4 < $n) as q { %5 = load in0[%4] yield %5 }
-  for %6 < 3 as i { %7 = eq i64 %6, 1 %8 = select i32 %7, %0, %3 store out0[%6], %8 }
-})",
-      R"(kernel "running" {
-  symbol n = operand 0 axis 0
-  input i32[n]
-  output i32[n, 5]
-  for %0 < $n as i { for %1 < 5 as j {
-    %2 = load in0[%0] %3 = sub i64 %0, 1 %4 = max i64 %3, 0 %5 = eq i64 %0, 0 local l0 i32
-    if %5 { set l0, %2 } else { %6 = load out0[%4, %1] %7 = add i32 %6, %2 set l0, %7 }
-    %8 = get l0 store out0[%0, %1], %8 } }
-})",
-      // Steps of two that touch three elements each.
-      R"(kernel "overlap" {
-  symbol n = operand 0 axis 0
-  input i32[n]
-  output i32[2*n + 1]
-  for %0 < $n as i { %1 = load in0[%0] %2 = mul i64 %0, 2 for %3 < 3 as j {
-    %4 = add i64 %2, %3 %5 = cast i32 %3 %6 = add i32 %1, %5 store out0[%4], %6 } }
-  for %7 < $n as k { %8 = mul i64 %7, 2 for %9 < 2 as l { %10 = add i64 %8, %9
-    %11 = load out0[%10] %12 = neg i32 %11 store out0[%10], %12 } }
-})",
-      // Each loop hands something on to its next iteration.
-      R"(kernel "diagonal" {
-  output i32[9, 9]
-  for %0 < 9 as a { for %1 < 9 as b { %2 = mul i64 %0, 10 %3 = add i64 %2, %1 %4 = cast i32 %3
-    store out0[%0, %1], %4 } }
-  for %5 < 8 as i { for %6 < 8 as j { %7 = add i64 %5, 1 %8 = add i64 %6, 1 %9 = load out0[%7, %6]
-    %10 = load out0[%5, %8] %11 = mul i32 %9, i32(3) %12 = sub i32 %11, %10 store out0[%5, %8], %12 } }
-})",
-  };
-  return all;
-}
-
-class RandomSchedule {
- public:
-  explicit RandomSchedule(uint32_t seed) : random_(seed) {}
-
-  Primitive next(const loop::Kernel& kernel) {
-    const auto loop = [&] {
-      return kernel.loopNames.empty() ? std::string("none") : kernel.loopNames[pick(kernel.loopNames.size())];
-    };
-    const auto buffer = [&] {
-      const std::string kinds[] = {"in0", "in1", "out0", "out1", "tmp0", "tmp1"};
-      return kinds[pick(6)];
-    };
-    const auto number = [&] { return static_cast<int64_t>(1 + pick(9)); };
-    const auto fresh = [&] { return fmt::format("x{}", count_++); };
-    Primitive p{.kind = static_cast<Kind>(pick(kKindCount))};
-    switch (p.kind) {
-      case Kind::Split:
-        p.targets = {loop()};
-        p.numbers = {number()};
-        p.results = {fresh(), fresh()};
-        break;
-      case Kind::Fuse:
-        p.targets = {loop(), loop()};
-        p.results = {fresh()};
-        break;
-      case Kind::Reorder:
-        p.targets = {loop(), loop()};
-        if (pick(2) == 0) p.targets.push_back(loop());
-        break;
-      case Kind::Tile:
-        p.targets = {loop(), loop()};
-        p.numbers = {number(), number()};
-        p.results = {fresh(), fresh(), fresh(), fresh()};
-        break;
-      case Kind::Vectorize:
-      case Kind::Unroll: p.targets = {loop()}; break;
-      case Kind::Parallel:
-        p.targets = {loop()};
-        p.numbers = {number()};
-        break;
-      case Kind::ComputeInline: p.targets = {buffer()}; break;
-      case Kind::ComputeAt:
-      case Kind::CacheRead:
-      case Kind::CacheWrite: p.targets = {buffer(), loop()}; break;
-      case Kind::Rfactor:
-        p.targets = {loop()};
-        p.numbers = {number()};
-        p.results = {fresh()};
-        break;
-      case Kind::Pack:
-        p.targets = {buffer()};
-        p.numbers = {static_cast<int64_t>(pick(3)), number()};
-        break;
-    }
-    return p;
-  }
-  size_t pick(size_t count) { return random_() % count; }
-
- private:
-  std::mt19937 random_;
-  int count_ = 0;
-};
-
-/// With iterations in lanes as parallel ones, where the rules allow it: those run in any order here.
-loop::Kernel withoutLanes(const loop::Kernel& kernel) {
-  loop::Kernel changed = kernel;
-  for (loop::Node& node : changed.nodes)
-    if (node.op == loop::Op::For && node.loopKind == loop::LoopKind::Vectorized) {
-      node.loopKind = loop::LoopKind::Parallel;
-      node.bits = 1;
-    }
-  return loop::verify(changed).has_value() ? changed : kernel;
-}
-
-/// Runs parallel iterations from the last to the first.
-std::vector<std::vector<std::byte>> run(const loop::Kernel& kernel, const std::vector<int64_t>& symbols) {
-  const Result<loop::InterpretedKernel> interpreted = loop::InterpretedKernel::compile(kernel);
-  if (!interpreted.has_value()) FAIL(interpreted.assume_error().message());
-  std::mt19937 random(1);
-  const auto sizeOf = [&](const KernelOperand& operand) {
-    int64_t size = sizeBytes(operand.dtype);
-    for (const DimExpr& extent : operand.extents)
-      size *=
-          extent.evaluate([&](DimSymbol symbol) { return std::optional(symbols[symbol.value()]); }).value();
-    return static_cast<size_t>(size);
-  };
-  std::vector<std::vector<std::byte>> inputs;
-  std::vector<void*> buffers;
-  for (const KernelOperand& input : kernel.descriptor.inputs) {
-    inputs.emplace_back(sizeOf(input));
-    for (size_t at = 0; at < inputs.back().size(); at += static_cast<size_t>(sizeBytes(input.dtype)))
-      storeScalar(
-          inputs.back().data() + at, input.dtype,
-          convertScalar(scalarBits(static_cast<double>(random() % 2001) - 1000), DType::F64, input.dtype));
-  }
-  std::vector<std::vector<std::byte>> outputs;
-  for (const KernelOperand& output : kernel.descriptor.outputs) outputs.emplace_back(sizeOf(output));
-  for (auto& input : inputs) buffers.push_back(input.data());
-  for (auto& output : outputs) buffers.push_back(output.data());
-  std::vector<int64_t> scalars = symbols;
-  scalars.resize(symbols.size() + 1);
-  baton::testing::TestContext context;
-  BatonKernelContext backwards = *context.get();
-  backwards.parallel_for = [](const BatonKernelContext* ctx, int64_t extent, int64_t, BatonParallelBody body,
-                              void* closure) -> int32_t {
-    for (int64_t i = extent; i-- > 0;)
-      if (const int32_t failed = body(ctx, closure, i, i + 1)) return failed;
-    return BATON_KERNEL_OK;
-  };
-  const int32_t status = interpreted.assume_value().run(&backwards, buffers.data(), scalars.data());
-  if (status != BATON_KERNEL_OK) FAIL("status " << status << "\n" << loop::print(kernel));
-  return outputs;
-}
-
-TEST_CASE("property: whatever is applied to whatever, results keep their bits") {
-  std::map<Kind, int> accepted;
-  const uint32_t rounds = effort(4000, 400);
-  for (uint32_t seed = 0; seed < rounds; ++seed) {
-    const loop::Kernel original = kernelOf(kernels()[seed % kernels().size()]);
-    RandomSchedule random(seed);
-    loop::Kernel kernel = original;
-    Schedule schedule;
-    for (int step = 0; step < 14; ++step) {
-      const Primitive primitive = random.next(kernel);
-      Result<loop::Kernel> result = schedule::apply(kernel, Schedule{primitive});
-      INFO(loop::print(kernel) << print(Schedule{primitive}));
-      if (!result.has_value()) {
-        if (result.assume_error().code() != ErrorCode::InvalidArgument)
-          FAIL(result.assume_error().describe());
-        continue;
-      }
-      kernel = std::move(result).assume_value();
-      schedule.push_back(primitive);
-      ++accepted[primitive.kind];
-    }
-    if (schedule.empty()) continue;
-    INFO(print(schedule) << loop::print(kernel));
-    CHECK(loop::print(schedule::apply(original, parse(print(schedule)).value()).value()) ==
-          loop::print(kernel));
-    for (const int64_t m : {0, 1, 3, 9})
-      for (const int64_t n : {0, 1, 7, 16}) {
-        std::vector<int64_t> symbols = {m, n};
-        symbols.resize(kernel.descriptor.symbols.size());
-        CHECK(run(withoutLanes(kernel), symbols) == run(original, symbols));
-      }
-  }
-  for (int kind = 0; kind < kKindCount; ++kind) {
-    INFO(print(Schedule{{static_cast<Kind>(kind), {"x"}, {}, {}}}));
-    CHECK(accepted[static_cast<Kind>(kind)] >= static_cast<int>(rounds / 200));
-  }
-}
-
 }  // namespace
-}  // namespace baton::schedule
+}  // namespace baton::schedule::test

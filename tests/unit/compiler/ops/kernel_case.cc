@@ -21,8 +21,7 @@ void finish(KernelCase& each, bool isNarrow) {
 
 bool isNarrowIn(uint64_t round) { return round % 2 == 1; }
 
-std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic,
-                                     bool isNarrow) {
+std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic, bool isNarrow) {
   KernelCase each;
   each.call = std::make_unique<PreparedCase>();
   each.program = &each.call->program;

@@ -27,8 +27,7 @@ using KernelCases = std::vector<KernelCase>;
 /// Register tiles of both kinds, in turn.
 bool isNarrowIn(uint64_t round);
 /// Nothing for a case that never comes to run.
-std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic,
-                                     bool isNarrow);
+std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic, bool isNarrow);
 std::optional<KernelCase> kernelCaseOfGroup(uint64_t seed);
 /// The kernels of cases, with names of their own.
 std::vector<loop::Kernel> kernelsOf(const KernelCases& cases);

@@ -79,8 +79,7 @@ TEST_CASE("every operator of static and of unknown extents has code for every CP
       for (const bool isSymbolic : {false, true}) {
         std::optional<KernelCase> each;
         for (uint64_t round = 0; round < 20 && !each; ++round)
-          each = kernelCase(*op, makeCase(*op, round), isSymbolic,
-                            isNarrow);
+          each = kernelCase(*op, makeCase(*op, round), isSymbolic, isNarrow);
         INFO(op->name);
         REQUIRE(each);
         cases.push_back(*std::move(each));

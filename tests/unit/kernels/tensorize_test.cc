@@ -1,0 +1,148 @@
+// Register tiles: what they are made of, and what is none.
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "kernels/schedule/schedule.h"
+#include "tests/unit/kernels/schedule_kernels.h"
+
+namespace baton::schedule::test {
+namespace {
+
+size_t countOf(const std::string& text, const std::string& part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
+}  // namespace
+
+TEST_CASE("tensorize: two rows share what they read") {
+  CHECK(applied(replaced(kSums, "for %0 < $m as i", "for %0 < 2 as i"), "tensorize i by 2 4 16") ==
+        R"(  for %0 < 1 as i {
+    %1 = min i64 %0, 0
+    %2 = mul i64 %0, 2
+    %3 = add i64 %2, %1
+    %4 = load in2[%3]
+    %5 = add i64 %3, 1
+    %6 = load in2[%5]
+    for %7 < 1 {
+      %8 = mul i64 %7, 7
+      local l0 f32[7]
+      local l1 f32[7]
+      for %9 < $n {
+        %10 = load in0[%3, %9]
+        %11 = load in0[%5, %9]
+        vectorized %12 < 7 {
+          %13 = add i64 %8, %12
+          %14 = load in1[%9, %13]
+          %15 = get l0[%12]
+          %16 = get l1[%12]
+          %17 = fma f32 %10, %14, %15
+          %18 = fma f32 %11, %14, %16
+          set l0[%12], %17
+          set l1[%12], %18
+        }
+      }
+      vectorized %19 < 7 {
+        %20 = add i64 %8, %19
+        %21 = get l0[%19]
+        %22 = add f32 %21, %4
+        store out0[%3, %20], %22
+      }
+      vectorized %23 < 7 {
+        %24 = add i64 %8, %23
+        %25 = get l1[%23]
+        %26 = add f32 %25, %6
+        store out0[%5, %24], %26
+      }
+    }
+  }
+}
+)");
+}
+
+TEST_CASE("tensorize: blocks of rows have almost as many each, and only what there may be") {
+  const auto sizes = [](const std::string& rows, const std::string& schedule) {
+    const std::string text =
+        applied(replaced(kSums, "for %0 < $m as i", "for %0 < " + rows + " as i"), schedule);
+    std::string found;
+    for (const char* size : {"1", "2", "3", "4"})
+      if (text.find(std::string(", ") + size + "\n    if ") != std::string::npos) found += size;
+    return found;
+  };
+  CHECK(sizes("$m", "tensorize i by 4 4 16") == "1234");
+  CHECK(sizes("10", "tensorize i by 4 4 16") == "34");
+  // A single kind needs no choice, and no rows no code.
+  CHECK(sizes("8", "tensorize i by 4 4 16") == "");
+  CHECK(countOf(applied(replaced(kSums, "$m as i", "0 as i"), "tensorize i by 4 4 16"), "fma") == 0);
+}
+
+TEST_CASE("tensorize: tiles are as wide as their registers, and no wider than the columns") {
+  const auto width = [](const std::string& by) {
+    const std::string text = applied(replaced(kSums, "$m as i", "2 as i"), "tensorize i by " + by);
+    const size_t at = text.find("local l0 f32[");
+    REQUIRE(at != std::string::npos);
+    return text.substr(at + 13, text.find(']', at) - at - 13);
+  };
+  CHECK(width("2 1 16") == "4");
+  CHECK(width("2 1 7") == "2");
+  CHECK(width("2 4 16") == "7");
+  CHECK(width("1 1 5") == "4");
+}
+
+TEST_CASE("tensorize: results that are long are written by one loop for all kinds of blocks") {
+  std::string results = "%10 = add f32 %9, %1\n";
+  std::string last = "%10";
+  for (int i = 11; i < 80; ++i) {
+    const std::string next = "%" + std::to_string(i);
+    results += next + " = mul f32 " + last + ", " + last + "\n";
+    last = next;
+  }
+  std::string text = replaced(kSums, "%10 = add f32 %9, %1\n", results);
+  text = replaced(text, "store out0[%0, %8], %10", "store out0[%0, %8], " + last);
+  CHECK(countOf(applied(text, "tensorize i by 4 4 16"), "store out0") == 1);
+  CHECK(countOf(applied(kSums, "tensorize i by 4 4 16"), "store out0") > 1);
+}
+
+TEST_CASE("tensorize: what is no sum of products, row by row") {
+  const auto refusal = [](const std::string& part, const std::string& by) {
+    const std::string text = applied(replaced(kSums, part, by), "tensorize i by 2 4 16");
+    const std::string prefix = "tensorize i by 2 4 16: ";
+    REQUIRE(text.substr(0, prefix.size()) == prefix);
+    return text.substr(prefix.size());
+  };
+  const std::string none = "loop i does not sum products row by row: ";
+  CHECK(applied(kSums, "tensorize k by 2 4 16").find("loop k does not sum") != std::string::npos);
+  CHECK(applied(kSums, "parallel i by 1\ntensorize i by 2 4 16") ==
+        "tensorize i by 2 4 16: " + none + "it does not run in order");
+  CHECK(applied(kSums, "tensorize i by 0 4 16") ==
+        "tensorize i by 0 4 16: 0 rows, lanes or registers; expected 1 to 64");
+  CHECK(refusal("local l0 f32[8]", "local l0 f32[8] local l1 f32[8]") ==
+        none + "expected a local of rank 1, a loop that writes it and one that reads it");
+  CHECK(refusal("local l0 f32[8]", "local l0 f32[8] set l0[1], %1") == none + "it holds other statements");
+  CHECK(refusal("%9 = get l0[%8]", "%9 = get l0[0]") == none + "the sums are used elsewhere");
+  CHECK(refusal("for %4 < 8 as j", "for %4 < %2 as j") == none + "another step has other columns");
+  CHECK(refusal("for %8 < 7 as r", "for %8 < %0 as r") == "rows have sums of other extents");
+  CHECK(refusal("store out0[%0, %8]", "store out0[0, %8]") ==
+        "the iterations of loop i depend on each other: two may touch one element of a buffer, and one "
+        "writes it");
+  CHECK(refusal("store out0[%0, %8]", "store out0[%0, 0]") ==
+        "the iterations of loop r depend on each other: two may touch one element of a buffer, and one "
+        "writes it");
+  CHECK(refusal("%5 = load in1[%2, %4]", "%5 = load out0[%0, 0]") ==
+        "sums are made of what is written in the same loop");
+  CHECK(refusal("%7 = fma", "store out0[%0, 0], %5 %7 = fma") == "a buffer is written while sums are made");
+  const std::string failing = replaced(kSums, "output f32[m, 7]", "output f32[m, 7] message \"m\"");
+  CHECK(
+      applied(replaced(failing, "%9 = get l0[%8]", "fail 0, %8 %9 = get l0[%8]"), "tensorize i by 2 4 16") ==
+      "tensorize i by 2 4 16: an iteration may fail, and the first one that does is reported");
+}
+
+}  // namespace baton::schedule::test
