@@ -157,7 +157,58 @@ FunctionEmitter::LocalPlace FunctionEmitter::localPlace(const Node& node, std::s
   return place;
 }
 
+/// Lanes down a column of a local that exists once.
+llvm::Value* FunctionEmitter::column(const Node& node, std::span<const NodeId> indices) {
+  const loop::LocalArray& array = k_.locals[node.target];
+  llvm::Type* const element = memoryType(context_, array.dtype);
+  const llvm::Align align(static_cast<uint64_t>(sizeBytes(array.dtype)));
+  Value* const storage = locals_[node.target].pointer;
+  Value* const first = scalarOf(indices[0]);
+  Value* const at = scalarOf(indices[1]);
+  const int64_t side = array.extents[1];
+  const auto* row = llvm::dyn_cast<llvm::ConstantInt>(first);
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(at);
+  const bool isSquare = array.extents[0] == side && side == lanes_.width && lanes_.mask == nullptr &&
+                        row != nullptr && row->isZero() && constant != nullptr;
+  if (!isSquare) {
+    Value* const offsets = b_.CreateAdd(b_.CreateMul(lanesFrom(first, 1), splat(i64(side))), splat(at));
+    Value* const mask = lanes_.mask != nullptr ? lanes_.mask : splat(b_.getTrue());
+    return b_.CreateMaskedGather(vectorType(element), b_.CreateGEP(element, storage, offsets), align, mask,
+                                 llvm::Constant::getNullValue(vectorType(element)));
+  }
+  // The rows, transposed: pairs of them exchange what is on the wrong side of the diagonal, in blocks of 1,
+  // 2, 4, ... Columns that are read in turn share all of this.
+  std::vector<Value*> rows;
+  for (int64_t i = 0; i < side; ++i)
+    rows.push_back(b_.CreateAlignedLoad(vectorType(element),
+                                        b_.CreateInBoundsGEP(element, storage, i64(i * side)), align));
+  for (int64_t distance = side / 2; distance > 0; distance /= 2)
+    for (int64_t i = 0; i < side; ++i) {
+      if ((i & distance) != 0) continue;
+      std::vector<int> upper;
+      std::vector<int> lower;
+      for (int64_t lane = 0; lane < side; ++lane) {
+        const bool isOther = (lane & distance) != 0;
+        upper.push_back(static_cast<int>(isOther ? side + lane - distance : lane));
+        lower.push_back(static_cast<int>(isOther ? side + lane : lane + distance));
+      }
+      Value*& a = rows[static_cast<size_t>(i)];
+      Value*& b = rows[static_cast<size_t>(i + distance)];
+      Value* const exchanged = b_.CreateShuffleVector(a, b, upper);
+      b = b_.CreateShuffleVector(a, b, lower);
+      a = exchanged;
+    }
+  return rows[static_cast<size_t>(constant->getSExtValue())];
+}
+
 void FunctionEmitter::getLocal(NodeId id, const Node& node) {
+  const auto indices = k_.operandsOf(node);
+  const bool isColumn = lanes_.width > 0 && locals_[node.target].width == 0 && indices.size() == 2 &&
+                        lanes_.analysis->stride(indices[0]) == 1;
+  if (isColumn) {
+    values_[id.value()] = fromMemory(b_, node.type, column(node, indices));
+    return;
+  }
   const LocalPlace place = localPlace(node, k_.operandsOf(node));
   llvm::Type* element = memoryType(context_, node.type);
   if (place.isVector) element = vectorType(element);

@@ -81,6 +81,7 @@ class FunctionEmitter {
   void declareLocal(const loop::Node& node);
   LocalPlace localPlace(const loop::Node& node, std::span<const loop::NodeId> indices);
   void getLocal(loop::NodeId id, const loop::Node& node);
+  Value* column(const loop::Node& node, std::span<const loop::NodeId> indices);
   void setLocal(const loop::Node& node);
   llvm::FixedVectorType* vectorType(llvm::Type* element) const {
     return llvm::FixedVectorType::get(element, lanes_.width);

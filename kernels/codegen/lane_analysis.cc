@@ -64,7 +64,9 @@ void LaneAnalysis::access(NodeId id, const Node& node, bool isLocal, bool stores
     const bool isConsecutive =
         strides_[indices.back().value()] == 1 &&
         std::all_of(indices.begin(), indices.end() - 1, [&](NodeId index) { return isUniform(index); });
-    if (!isConsecutive) reject("a local is not accessed in order");
+    const bool isColumn =
+        !stores && indices.size() == 2 && strides_[indices[0].value()] == 1 && isUniform(indices[1]);
+    if (!isConsecutive && !isColumn) reject("a local is not accessed in order");
   }
   if (!stores) strides_[id.value()] = isUniformAddress ? 0 : kFree;
 }

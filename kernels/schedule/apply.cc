@@ -10,7 +10,7 @@ namespace {
 using Function = Result<void> (*)(Editor&, const Primitive&);
 constexpr Function kFunctions[kKindCount] = {split,      fuse,     reorder,       tile,      vectorize,
                                              unroll,     parallel, computeInline, computeAt, cacheRead,
-                                             cacheWrite, rfactor,  pack,          tensorize};
+                                             cacheWrite, rfactor,  pack,          tensorize, transpose};
 
 }  // namespace
 

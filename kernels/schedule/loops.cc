@@ -11,14 +11,14 @@ namespace baton::schedule {
 
 using loop::LoopKind;
 
-namespace {
-
 Result<NodeId> serialLoop(const Editor& editor, const std::string& name) {
   BATON_TRY_ASSIGN(const NodeId loop, editor.loopNamed(name));
   const LoopKind kind = editor.node(loop).loopKind;
   if (kind == LoopKind::Serial) return loop;
   return refused(fmt::format("loop {} is {} already", name, loop::loopKindName(kind)));
 }
+
+namespace {
 
 Result<void> splitLoop(Editor& editor, NodeId loop, int64_t factor, std::string_view outerName,
                        std::string_view innerName) {
@@ -57,12 +57,6 @@ Result<void> splitLoop(Editor& editor, NodeId loop, int64_t factor, std::string_
   BATON_TRY(editor.nameLoop(inner, innerName));
   editor.reindex();
   return success();
-}
-
-/// A loop that holds another one and nothing else.
-bool holdsOnly(const Editor& editor, NodeId outer, NodeId inner) {
-  const Nodes& nodes = editor.nodesOf(editor.bodyOf(outer));
-  return nodes.size() == 1 && nodes[0] == inner;
 }
 
 /// What stands before `inner`, all that `outer` holds beside it, if each iteration of `inner` can find it out
@@ -124,8 +118,8 @@ Result<NodeId> fixedExtent(Editor& editor, NodeId loop, NodeId outermost, Nodes&
   return editor.arithmetic(before, Op::Max, extent, editor.number(0));
 }
 
-/// The loops of a nest, from the outermost, in which the given ones are all. What stands between them moves
-/// into the innermost.
+}  // namespace
+
 Result<Nodes> nestOf(Editor& editor, const Nodes& loops) {
   Nodes nest = loops;
   std::sort(nest.begin(), nest.end(),
@@ -141,6 +135,8 @@ Result<Nodes> nestOf(Editor& editor, const Nodes& loops) {
   }
   return nest;
 }
+
+namespace {
 
 Result<void> reorderLoops(Editor& editor, const Nodes& wanted) {
   BATON_TRY_ASSIGN(const Nodes nest, nestOf(editor, wanted));
@@ -236,11 +232,9 @@ Result<void> reorder(Editor& editor, const Primitive& primitive) {
 Result<void> tile(Editor& editor, const Primitive& primitive) {
   BATON_TRY_ASSIGN(const NodeId a, serialLoop(editor, primitive.targets[0]));
   BATON_TRY_ASSIGN(const NodeId b, serialLoop(editor, primitive.targets[1]));
-  if (!holdsOnly(editor, a, b))
-    return refused(
-        fmt::format("loop {} holds more than loop {}", primitive.targets[0], primitive.targets[1]));
-  Nodes none;
-  BATON_TRY(fixedExtent(editor, b, a, none));
+  BATON_TRY_ASSIGN(const Nodes nest, nestOf(editor, {a, b}));
+  if (nest[0] != a)
+    return refused(fmt::format("loop {} is inside of loop {}", primitive.targets[0], primitive.targets[1]));
   const std::vector<std::string>& names = primitive.results;
   // With the parts of `a` around all of `b`, only what counts the outer part of `b` has to move out.
   BATON_TRY(splitLoop(editor, b, primitive.numbers[1], names[1], names[3]));

@@ -23,6 +23,10 @@ Result<void> tile(Editor& editor, const Primitive& primitive);
 Result<void> vectorize(Editor& editor, const Primitive& primitive);
 Result<void> unroll(Editor& editor, const Primitive& primitive);
 Result<void> parallel(Editor& editor, const Primitive& primitive);
+// What others need of them: a loop that still runs in order; the loops of a nest, from the outermost, in
+// which the given ones are all. What stands between them moves into the innermost.
+Result<NodeId> serialLoop(const Editor& editor, const std::string& name);
+Result<Nodes> nestOf(Editor& editor, const Nodes& loops);
 // stages.cc
 Result<void> computeInline(Editor& editor, const Primitive& primitive);
 Result<void> computeAt(Editor& editor, const Primitive& primitive);
@@ -32,7 +36,8 @@ Result<void> cacheWrite(Editor& editor, const Primitive& primitive);
 Result<void> pack(Editor& editor, const Primitive& primitive);
 // reductions.cc
 Result<void> rfactor(Editor& editor, const Primitive& primitive);
-// tensorize.cc
+// tensorize.cc, transpose.cc
 Result<void> tensorize(Editor& editor, const Primitive& primitive);
+Result<void> transpose(Editor& editor, const Primitive& primitive);
 
 }  // namespace baton::schedule

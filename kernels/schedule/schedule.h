@@ -27,8 +27,9 @@ enum class Kind : uint8_t {
   Rfactor,        ///< REDUCTION by PARTS into LOOP: parts of their own, which are then combined
   Pack,           ///< BUFFER by AXIS FACTOR: an input copied, so that FACTOR elements along AXIS lie together
   Tensorize,      ///< LOOP by ROWS LANES REGISTERS: register tiles of what sums products, row by row
+  Transpose,      ///< OUTER INNER by SIDE: what lies along OUTER is read in squares, and written along INNER
 };
-inline constexpr int kKindCount = 14;
+inline constexpr int kKindCount = 15;
 
 /// Names are those of loops (`as i` in loop IR) and of buffers (`in0`, `out0`, `tmp0`).
 struct Primitive {

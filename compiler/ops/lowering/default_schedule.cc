@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include <fmt/format.h>
+#include "kernels/schedule/pattern.h"
 
 namespace baton::ops {
 
@@ -88,6 +88,33 @@ void scheduleRows(const LoopNest& nest, size_t parallelCount, Schedule& out) {
   runParallel(rows, countOf(nest, parallelCount), costOf(nest, parallelCount), out);
 }
 
+/// Elements along both sides of what is transposed at a time, which stays in the first cache; bytes of a row
+/// of what is in registers.
+constexpr int64_t kTransposedBlock = 64;
+constexpr int64_t kTransposedBytes = 32;
+
+/// What lies along a loop `across` in memory is read in squares, and written along the last one; blocks of
+/// squares run over threads.
+Schedule scheduleTransposed(const LoopNest& nest, const std::string& across, int64_t side) {
+  Schedule out;
+  const std::string& last = nest.loops.back().name;
+  std::vector<std::string> order;
+  for (const LoopNest::Loop& loop : nest.loops)
+    if (loop.name != across && loop.name != last) order.push_back(loop.name);
+  order.insert(order.end(), {across, last});
+  const bool isInOrder = nest.loops[nest.loops.size() - 2].name == across;
+  if (!isInOrder) out.push_back({Kind::Reorder, order, {}, {}});
+  out.push_back({Kind::Tile,
+                 {across, last},
+                 {kTransposedBlock, kTransposedBlock},
+                 {across + "_outer", last + "_outer", across + "_inner", last + "_inner"}});
+  order.resize(order.size() - 2);
+  order.insert(order.end(), {across + "_outer", last + "_outer"});
+  runParallel(fuseAll(order, out), std::nullopt, nest.cost * kTransposedBlock * kTransposedBlock, out);
+  out.push_back({Kind::Transpose, {across + "_inner", last + "_inner"}, {side}, {}});
+  return out;
+}
+
 /// Rows of a register tile, and of one task: tasks of one panel follow on those of all others, so that each
 /// panel is still at hand when all of its rows in the task are done.
 constexpr int64_t kTileRows = 6;
@@ -118,9 +145,24 @@ Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
   return out;
 }
 
+/// Nothing where no square fits, or where what some of the loops hold keeps them apart.
+std::optional<Schedule> transposedSchedule(const loop::Kernel& kernel, const LoopNest& nest) {
+  if (nest.isRowWise || nest.sharedLoops != nest.loops.size()) return std::nullopt;
+  std::vector<std::string> names;
+  for (const LoopNest::Loop& loop : nest.loops) names.push_back(loop.name);
+  const std::optional<schedule::TransposedRead> read = schedule::transposedRead(kernel, names);
+  if (!read) return std::nullopt;
+  const int64_t side = std::clamp<int64_t>(kTransposedBytes / read->elementBytes, 4, 16);
+  for (const LoopNest::Loop& loop : nest.loops)
+    if ((loop.name == read->loop || loop.name == names.back()) && loop.extent.value_or(side) < side)
+      return std::nullopt;
+  return scheduleTransposed(nest, read->loop, side);
+}
+
 /// In the order of preference. What is checked between two loops keeps them apart, and the inner ones from
 /// running over threads.
-std::vector<Schedule> schedulesOf(const LoopNest& nest, VectorRegisters registers) {
+std::vector<Schedule> schedulesOf(const loop::Kernel& kernel, const LoopNest& nest,
+                                  VectorRegisters registers) {
   std::vector<Schedule> all;
   if (nest.product) {
     all.push_back(scheduleProduct(nest, registers));
@@ -131,6 +173,8 @@ std::vector<Schedule> schedulesOf(const LoopNest& nest, VectorRegisters register
     all.emplace_back();
     scheduleRow(nest, all.back());
   } else {
+    if (const std::optional<Schedule> transposed = transposedSchedule(kernel, nest))
+      all.push_back(*transposed);
     const size_t most = parallelLoops(nest);
     for (size_t count = most; count > 0; count = count > 1 ? 1 : 0) {
       all.emplace_back();
@@ -147,7 +191,7 @@ Result<Schedule> defaultSchedule(const loop::Kernel& kernel, const std::vector<L
   Schedule all;
   loop::Kernel scheduled = kernel;
   for (const LoopNest& nest : nests) {
-    const std::vector<Schedule> choices = schedulesOf(nest, registers);
+    const std::vector<Schedule> choices = schedulesOf(scheduled, nest, registers);
     for (size_t i = 0;; ++i) {
       Result<loop::Kernel> next = schedule::apply(scheduled, choices[i]);
       if (!next.has_value() && i + 1 < choices.size()) continue;

@@ -35,4 +35,10 @@ std::string applied(const std::string& kernel, const std::string& text) {
   }
 }
 
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  const size_t at = text.find(part);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, part.size(), by);
+}
+
 }  // namespace baton::schedule::test

@@ -10,6 +10,8 @@ namespace baton::schedule::test {
 loop::Kernel kernelOf(const std::string& text);
 /// The body of the kernel that a schedule makes, or why it does not.
 std::string applied(const std::string& kernel, const std::string& text);
+/// A text with its first `part` exchanged; there has to be one.
+std::string replaced(std::string text, const std::string& part, const std::string& by);
 
 inline constexpr const char* kRows = R"(kernel "rows" {
   symbol m = operand 0 axis 0
@@ -92,6 +94,23 @@ inline constexpr const char* kSums = R"(kernel "sums" {
       %9 = get l0[%8]
       %10 = add f32 %9, %1
       store out0[%0, %8], %10
+    }
+  }
+})";
+
+/// Read along the outer loop, written along the inner one.
+inline constexpr const char* kTurned = R"(kernel "turned" {
+  symbol m = operand 0 axis 0
+  symbol n = operand 0 axis 1
+  input f32[m, n]
+  input f32[n, m]
+  output f32[n, m]
+  for %0 < $n as i {
+    for %1 < $m as j {
+      %2 = load in0[%1, %0]
+      %3 = load in1[%0, %1]
+      %4 = add f32 %2, %3
+      store out0[%0, %1], %4
     }
   }
 })";

@@ -24,6 +24,7 @@ const std::vector<std::string>& kernels() {
       kStages,
       kProduct,
       kSums,
+      kTurned,
       R"(kernel "two stages" {
   symbol m = operand 0 axis 0
   symbol n = operand 0 axis 1
@@ -144,6 +145,10 @@ class RandomSchedule {
       case Kind::Pack:
         p.targets = {buffer()};
         p.numbers = {static_cast<int64_t>(pick(3)), number()};
+        break;
+      case Kind::Transpose:
+        p.targets = {loop(), loop()};
+        p.numbers = {static_cast<int64_t>(2) << pick(3)};
         break;
       case Kind::Tensorize:
         p.targets = {loop()};

@@ -15,12 +15,6 @@ size_t countOf(const std::string& text, const std::string& part) {
   return found;
 }
 
-std::string replaced(std::string text, const std::string& part, const std::string& by) {
-  const size_t at = text.find(part);
-  REQUIRE(at != std::string::npos);
-  return text.replace(at, part.size(), by);
-}
-
 }  // namespace
 
 TEST_CASE("tensorize: two rows share what they read") {

@@ -104,6 +104,27 @@ TEST_CASE("random groups: native code and one by one agree") {
   runCases(cases);
 }
 
+TEST_CASE("transposes of extents around those of squares and blocks stay inside their operands") {
+  Random random(1);
+  const OpDef& op = *OpRegistry::instance().find("transpose");
+  for (const DType dtype : {DType::I8, DType::F16, DType::F32, DType::F64}) {
+    if (kIsCoarse && dtype != DType::F32) continue;
+    KernelCases cases;
+    for (const int64_t rows : {0, 1, 7, 8, 17, 64, 73})
+      for (const int64_t columns : {1, 4, 8, 9, 65, 80}) {
+        const bool isSymbolic = (rows + columns) % 3 != 0;
+        Case flat{{random.tensor(dtype, {rows, columns})}, {}};
+        flat.attrs.set("axes", std::vector<int64_t>{1, 0});
+        cases.push_back(kernelCase(op, flat, isSymbolic, false).value());
+        // The axis that is read along is not next to the last one of the result.
+        Case deep{{random.tensor(dtype, {rows, 3, columns})}, {}};
+        deep.attrs.set("axes", std::vector<int64_t>{2, 1, 0});
+        cases.push_back(kernelCase(op, deep, isSymbolic, false).value());
+      }
+    runCases(cases);
+  }
+}
+
 TEST_CASE("products of extents around those of tiles stay inside their operands") {
   Random random(1);
   uint64_t count = 0;
