@@ -81,6 +81,12 @@ class Outputs(CommandTest):
                 lines, errors = self.shell(command + " | true")
                 self.assertEqual((lines[-1], errors), ("0 0", ""))
 
+    def test_kernels_and_their_schedules(self):
+        result = self.expect(OK, "vm-compile", "m.relay", "--emit", "schedule", "-o", "-")
+        self.assertIn("kernel \"", result.stdout)
+        self.assertRegex(result.stdout, r"\n(vectorize|parallel) i\d")
+        self.assertNotRegex(result.stdout, r"\n *vectorized %")
+
     def test_kernels_as_c(self):
         compiler = os.environ.get("BATON_CC") or shutil.which("cc")
         if compiler is None:

@@ -1,0 +1,168 @@
+// How far elementwise operators are from the true values in the storage types, which have few enough values
+// to try all of them. f32 and f64: tests/unit/kernels/math_test.cc.
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include <catch2/catch.hpp>
+
+#include "compiler/ops/reference.h"
+#include "tests/unit/compiler/ops/random_tensors.h"
+
+namespace baton::ops::test {
+
+namespace {
+
+using Exact = double (*)(double);
+using ExactOfTwo = double (*)(double, double);
+
+/// Values that differ by at most one unit in the last place of the storage type are neighbours.
+constexpr int kMostSteps = 1;
+
+double exactRound(double x) { return std::nearbyint(x); }
+double exactSign(double x) { return std::isnan(x) ? x : x > 0 ? 1 : x < 0 ? -1 : 0; }
+
+const std::map<std::string_view, Exact>& exactFunctions() {
+  static const std::map<std::string_view, Exact> all = {
+      {"annotation.stop_fusion", [](double x) { return x; }},
+      {"abs", std::fabs},
+      {"acos", std::acos},
+      {"acosh", std::acosh},
+      {"asin", std::asin},
+      {"asinh", std::asinh},
+      {"atan", std::atan},
+      {"atanh", std::atanh},
+      {"ceil", std::ceil},
+      {"copy", [](double x) { return x; }},
+      {"cos", std::cos},
+      {"cosh", std::cosh},
+      {"erf", std::erf},
+      {"exp", std::exp},
+      {"floor", std::floor},
+      {"log", std::log},
+      {"log10", std::log10},
+      {"log2", std::log2},
+      {"negative", [](double x) { return -x; }},
+      {"nn.relu", [](double x) { return x > 0 || std::isnan(x) ? x : 0; }},
+      {"round", exactRound},
+      {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+      {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }},
+      {"sign", exactSign},
+      {"sin", std::sin},
+      {"sinh", std::sinh},
+      {"sqrt", std::sqrt},
+      {"tan", std::tan},
+      {"tanh", std::tanh},
+      {"trunc", std::trunc},
+  };
+  return all;
+}
+
+const std::map<std::string_view, ExactOfTwo>& exactFunctionsOfTwo() {
+  static const std::map<std::string_view, ExactOfTwo> all = {
+      {"add", [](double a, double b) { return a + b; }},
+      {"subtract", [](double a, double b) { return a - b; }},
+      {"multiply", [](double a, double b) { return a * b; }},
+      {"divide", [](double a, double b) { return a / b; }},
+      {"power", [](double a, double b) { return std::pow(a, b); }},
+  };
+  return all;
+}
+
+uint64_t bitsAt(const std::byte* data, int64_t index) {
+  uint16_t bits = 0;
+  std::memcpy(&bits, data + 2 * index, sizeof bits);
+  return bits;
+}
+
+double valueOf(DType dtype, uint64_t bits) {
+  return scalarFromBits<double>(convertScalar(bits, dtype, DType::F64));
+}
+
+/// Numbers in order of their values, one apart where no other is between them.
+int64_t place(uint64_t bits) {
+  const auto magnitude = static_cast<int64_t>(bits & 0x7FFF);
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+int64_t stepsBetween(DType dtype, uint64_t found, double exact) {
+  if (std::isnan(exact)) return std::isnan(valueOf(dtype, found)) ? 0 : INT64_MAX;
+  if (std::isnan(valueOf(dtype, found))) return INT64_MAX;
+  return std::abs(place(found) - place(convertScalar(scalarBits(exact), DType::F64, dtype)));
+}
+
+/// Values of a type of two bytes: `step` apart, from `start` on.
+std::vector<std::byte> values(size_t count, uint32_t step, uint32_t start) {
+  std::vector<std::byte> bytes(2 * count);
+  uint32_t at = start;
+  for (size_t i = 0; i < count; ++i, at += step) {
+    const auto bits = static_cast<uint16_t>(at);
+    std::memcpy(bytes.data() + 2 * i, &bits, sizeof bits);
+  }
+  return bytes;
+}
+
+bool isUnaryOfFloats(const OpDef& op) {
+  if (op.scalar == nullptr || op.inputs.size() != 1 || !op.attrs.empty()) return false;
+  return isInClass(DType::F16, op.inputs[0].types) && op.name.find("is") != 0;
+}
+
+}  // namespace
+
+TEST_CASE("accuracy: elementwise operators of one operand, every float16 and bfloat16") {
+  const std::vector<int64_t> shape = {65536};
+  for (const OpDef* op : OpRegistry::instance().all()) {
+    if (!isUnaryOfFloats(*op)) continue;
+    INFO(op->name);
+    const auto exact = exactFunctions().find(op->name);
+    REQUIRE(exact != exactFunctions().end());
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+      const std::vector<std::byte> data = values(65536, 1, 0);
+      const TensorView inputs[] = {{dtype, shape, data.data()}};
+      const auto results = evaluateReference(*op, defaultAttrs(*op), inputs);
+      REQUIRE(results);
+      const ReferenceResult& result = results.assume_value()[0];
+      int64_t worst = 0;
+      double worstAt = 0;
+      for (int64_t i = 0; i < 65536; ++i) {
+        const double x = valueOf(dtype, bitsAt(data.data(), i));
+        const int64_t steps = stepsBetween(dtype, bitsAt(result.bytes.data(), i), exact->second(x));
+        if (steps > worst) {
+          worst = steps;
+          worstAt = x;
+        }
+      }
+      INFO(dtypeName(dtype) << ": " << worst << " steps at " << worstAt);
+      CHECK(worst <= kMostSteps);
+    }
+  }
+}
+
+TEST_CASE("accuracy: elementwise operators of two operands in the storage types") {
+  constexpr size_t kPairs = 200000;
+  const std::vector<int64_t> shape = {static_cast<int64_t>(kPairs)};
+  for (const auto& [name, exact] : exactFunctionsOfTwo()) {
+    INFO(name);
+    const OpDef& op = *OpRegistry::instance().find(name);
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+      const std::vector<std::byte> left = values(kPairs, 40503, 1);
+      const std::vector<std::byte> right = values(kPairs, 12289, 77);
+      const TensorView inputs[] = {{dtype, shape, left.data()}, {dtype, shape, right.data()}};
+      const auto results = evaluateReference(op, defaultAttrs(op), inputs);
+      REQUIRE(results);
+      const ReferenceResult& result = results.assume_value()[0];
+      int64_t worst = 0;
+      for (size_t i = 0; i < kPairs; ++i) {
+        const auto at = static_cast<int64_t>(i);
+        const double x = valueOf(dtype, bitsAt(left.data(), at));
+        const double y = valueOf(dtype, bitsAt(right.data(), at));
+        worst = std::max(worst, stepsBetween(dtype, bitsAt(result.bytes.data(), at), exact(x, y)));
+      }
+      INFO(dtypeName(dtype) << ": " << worst << " steps");
+      CHECK(worst <= kMostSteps);
+    }
+  }
+}
+
+}  // namespace baton::ops::test
