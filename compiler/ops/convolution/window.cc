@@ -44,8 +44,8 @@ Result<std::vector<WindowAxis>> windowAxes(const OpCall& call) {
   // One for all, one for both sides of each axis, or first those before and then those after.
   const std::vector<int64_t>& padding = call.attrs->intsOf("padding");
   if (padding.size() != 1 && padding.size() != count && padding.size() != 2 * count)
-    return opError(call, fmt::format("padding has {} entries; expected 1, {} or {}", padding.size(), count,
-                                     2 * count));
+    return opError(
+        call, fmt::format("padding has {} entries; expected 1, {} or {}", padding.size(), count, 2 * count));
   std::vector<WindowAxis> axes;
   for (size_t i = 0; i < count; ++i) {
     const int64_t before = padding[i % padding.size()];
@@ -62,8 +62,9 @@ Result<Layout> windowLayout(const OpCall& call, std::string_view attr, std::stri
   wanted += spatialAxes(call);
   std::string sorted = wanted;
   std::ranges::sort(sorted);
-  const bool hasOthers = std::ranges::any_of(
-      layout, [&](const LayoutAxis& axis) { return axis.block != 0 && !others.contains(axis.name); });
+  const bool hasOthers = std::ranges::any_of(layout, [&](const LayoutAxis& axis) {
+    return axis.block != 0 && others.find(axis.name) == std::string_view::npos;
+  });
   if (lettersOf(layout) != sorted || hasOthers)
     return opError(call, fmt::format("{} is \"{}\"; expected the axes of \"{}\", and blocks of {} or {} only",
                                      attr, call.attrs->stringOf(attr), wanted, others[0], others[1]));
@@ -96,10 +97,10 @@ Result<TensorDims> extentsIn(const OpCall& call, DimsContext& context, const Lay
       continue;
     }
     const DimExpr extent = whole(axis.name);
-    BATON_TRY(context.require(floorMod(extent, block), Relation::Eq, DimExpr(),
-                              fmt::format("{}: blocks of {{1}} do not divide the extent of {} ({{0}})",
-                                          call.op->name, axis.name),
-                              {extent, block}));
+    BATON_TRY(context.require(
+        floorMod(extent, block), Relation::Eq, DimExpr(),
+        fmt::format("{}: blocks of {{1}} do not divide the extent of {} ({{0}})", call.op->name, axis.name),
+        {extent, block}));
     result.extents.push_back(floorDiv(extent, block));
   }
   return result;

@@ -70,8 +70,9 @@ std::vector<loop::Value> indexIn(Emitter& emitter, const Layout& layout, Whole&&
 }
 template <class Whole>
 std::vector<int64_t> indexIn(const Layout& layout, Whole&& whole) {
-  return indexIn<int64_t>(
-      layout, whole, [](int64_t position, int64_t block) { return std::pair(position / block, position % block); });
+  return indexIn<int64_t>(layout, whole, [](int64_t position, int64_t block) {
+    return std::pair(position / block, position % block);
+  });
 }
 /// The position along a whole axis.
 loop::Value positionAlong(Emitter& emitter, const Layout& layout, std::span<const loop::Value> index,

@@ -64,7 +64,7 @@ class ProductWriter {
     for (const DimExpr& extent : spec_.batch) total = e_.mul(total, e_.dim(extent));
     const double rowsOfTask = static_cast<double>(std::min(rows.value_or(32), kTileRows * kBlocksOfTask));
     const double cost =
-        rowsOfTask * kPanelColumns * static_cast<double>(spec_.inner.asConstant().value_or(256));
+        rowsOfTask * kPanelColumns * static_cast<double>(product(spec_.inner).asConstant().value_or(256));
     Value rest = beginParallel(e_, total, cost);
     // Neighbouring tasks share a panel only after all panels of a batch had their turn.
     const Value panel = e_.floorMod(rest, e_.dim(panels));
@@ -95,7 +95,9 @@ class ProductWriter {
   Result<void> pack() {
     const DimExpr panels = ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns));
     std::vector<DimExpr> extents = spec_.batch;
-    extents.insert(extents.end(), {panels, spec_.inner, DimExpr::constant(kPanelColumns)});
+    extents.push_back(panels);
+    extents.insert(extents.end(), spec_.inner.begin(), spec_.inner.end());
+    extents.push_back(DimExpr::constant(kPanelColumns));
     std::vector<DimExpr> own;
     for (const DimExpr& extent : extents) own.push_back(e_.toKernelSymbols(extent));
     const loop::BufferIndex buffer = b_.scratch(context_.inputType(1), own);
@@ -103,17 +105,20 @@ class ProductWriter {
     const Value last = e_.sub(e_.dim(spec_.columns), e_.number(1));
     BATON_TRY(forEachIndex(e_, extents, {}, [&](std::span<const Value> index) -> Result<void> {
       const Value panel = index[batchRank];
-      const Value inPanel = index[batchRank + 2];
+      const Value inPanel = index.back();
       const Value column = e_.min(e_.add(e_.mul(panel, e_.number(kPanelColumns)), inPanel), last);
       BATON_TRY_ASSIGN(const Value value,
-                       spec_.right({index.first(batchRank), index[batchRank + 1], panel, inPanel, column}));
+                       spec_.right({index.first(batchRank), index.subspan(batchRank + 1, spec_.inner.size()),
+                                    panel, inPanel, column}));
       b_.store(buffer, index, value);
       return success();
     }));
     spec_.layout = RightLayout::Padded;
     spec_.right = [this, buffer](const PanelPosition& at) -> Result<Value> {
       std::vector<Value> index(at.batch.begin(), at.batch.end());
-      index.insert(index.end(), {at.panel, at.inner, at.inPanel});
+      index.push_back(at.panel);
+      index.insert(index.end(), at.inner.begin(), at.inner.end());
+      index.push_back(at.inPanel);
       return e_.at(e_.guarded(index), [&] { return b_.load(buffer, index); });
     };
     return success();
@@ -202,7 +207,11 @@ class ProductWriter {
       sums.push_back(b_.local(type_, {tileColumns_}));
       rows.push_back(e_.add(firstRow, e_.number(r)));
     }
-    const Value k = e_.beginLoop(LoopKind::Serial, e_.dim(spec_.inner));
+    std::vector<Value> counts;
+    for (const DimExpr& extent : spec_.inner) counts.push_back(e_.dim(extent));
+    e_.skipWhenEmpty(counts);
+    std::vector<Value> k;
+    for (const Value count : counts) k.push_back(e_.beginLoop(LoopKind::Serial, count));
     std::vector<Value> left;
     for (const Value row : rows) {
       BATON_TRY_ASSIGN(const Value value, spec_.left(batch_, row, k));
@@ -217,7 +226,7 @@ class ProductWriter {
       b_.set(sums[r], {j}, isFloat(type_) ? loop::fma(left[r], right, sum) : sum + left[r] * right);
     }
     e_.end();
-    e_.end();
+    for (size_t axis = 0; axis < k.size(); ++axis) e_.end();
     if (finished_) {
       for (size_t r = 0; r < rows.size(); ++r) {
         const Value at = e_.beginLoop(LoopKind::Vectorized, whole);
@@ -260,6 +269,20 @@ class ProductWriter {
 };
 
 }  // namespace
+
+std::vector<Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, Value row) {
+  std::vector<Value> index(extents.size(), row);
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    if (axis == 0) {
+      index[0] = row;
+      break;
+    }
+    const Value extent = emitter.dim(extents[axis]);
+    index[axis] = emitter.floorMod(row, extent);
+    row = emitter.floorDiv(row, extent);
+  }
+  return index;
+}
 
 Result<void> writeProduct(NestContext& context, ProductSpec spec) {
   return ProductWriter(context, spec).run();

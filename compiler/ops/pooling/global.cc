@@ -72,7 +72,9 @@ Result<void> globalPoolReference(ReferenceCall& call) {
   BATON_TRY_ASSIGN(const GlobalPool pool, globalPoolOf(call.call));
   const bool isMax = call.call.op->name.find("max") != std::string_view::npos;
   const DType type = call.inputs[0].dtype;
-  const DType wide = isMax || isFloat(type) ? accumulationType(type) : isUnsignedInt(type) ? DType::U64 : DType::I64;
+  const DType wide = isMax || isFloat(type) ? accumulationType(type)
+                     : isUnsignedInt(type)  ? DType::U64
+                                            : DType::I64;
   const int64_t rows = call.extent(0, placeIn(pool.data, {'H', 0}));
   const int64_t columns = call.extent(0, placeIn(pool.data, {'W', 0}));
   bool fails = false;

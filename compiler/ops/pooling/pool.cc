@@ -105,8 +105,9 @@ Result<std::optional<StructureResult>> adaptivePoolStructure(const OpCall& call,
 Result<std::vector<TensorDims>> adaptivePoolDims(const OpCall& call, DimsContext& context) {
   return poolDims(call, context, [&](const PoolAxis& axis, const DimExpr& extent) -> Result<DimExpr> {
     if (!axis.parts) return extent;
-    BATON_TRY(context.require(extent, Relation::Ge, one(),
-                              fmt::format("{}: {} has no elements to pool", call.op->name, axis.window.name)));
+    BATON_TRY(
+        context.require(extent, Relation::Ge, one(),
+                        fmt::format("{}: {} has no elements to pool", call.op->name, axis.window.name)));
     BATON_TRY(context.require(
         extent, Relation::Le, DimExpr::constant(INT32_MAX),
         fmt::format("{}: the extent of {} ({{0}}) is above {{1}}", call.op->name, axis.window.name)));
@@ -136,7 +137,8 @@ class PoolWriter {
 
   Result<void> run() {
     double elements = 4;
-    for (const PoolAxis& axis : pool_.axes) elements *= static_cast<double>(std::min<int64_t>(axis.size, 1024));
+    for (const PoolAxis& axis : pool_.axes)
+      elements *= static_cast<double>(std::min<int64_t>(axis.size, 1024));
     return forEachIndex(e_, context_.resultDims(), {.prefixes = {}, .cost = elements},
                         [&](std::span<const Value> index) { return element(index); });
   }
@@ -193,9 +195,15 @@ class PoolWriter {
     Value result = b_.get(sum);
     if (!pool_.isMax) {
       Value count = e_.number(1);
-      for (const Place& place : places) count = e_.mul(count, pool_.countsPadding ? place.count : place.inside);
-      const Value divisor = loop::cast(e_.max(count, e_.number(1)), type_);
-      result = isFloat(type_) ? result / divisor : b_.binary(loop::Op::TruncDiv, result, divisor);
+      for (const Place& place : places)
+        count = e_.mul(count, pool_.countsPadding ? place.count : place.inside);
+      count = e_.max(count, e_.number(1));
+      const std::optional<int64_t> constant = e_.constantOf(count);
+      const Value divisor =
+          constant ? b_.constant(type_, static_cast<double>(*constant)) : loop::cast(count, type_);
+      result = isFloat(type_) ? result / divisor
+                              : b_.divide(loop::Op::TruncDiv, result, divisor,
+                                          b_.message("division by an extent of zero"));
     }
     return context_.sink(index, loop::cast(result, context_.resultType()));
   }

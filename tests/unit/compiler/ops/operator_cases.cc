@@ -93,6 +93,7 @@ Makers makers() {
   addPaddingMakers(out);
   addPositionMakers(out);
   addScanMakers(out);
+  addWindowMakers(out);
   out["cast"] = [](Random& random) {
     Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
     c.attrs.set("dtype", random.pick(kAny));
