@@ -46,7 +46,7 @@ DimExpr outputChannels(const OpCall& call, const Convolution& convolution, std::
 
 /// What the weight has to be, beside the extents of its window.
 Result<void> checkChannels(const OpCall& call, DimsContext& context, const Convolution& convolution,
-                           const DimExpr& inputs, std::span<const DimExpr> weight) {
+                           const DimExpr& inputs, std::span<const DimExpr> weight, size_t weightInput) {
   const DimExpr groups = DimExpr::constant(convolution.groups);
   const DimExpr taken = wholeExtent(convolution.weight, weight, 'I');
   context.blame(1);
@@ -79,20 +79,21 @@ Result<std::optional<StructureResult>> convolutionStructure(const OpCall& call, 
                           static_cast<int>(convolution.result.size()));
 }
 
-Result<std::vector<TensorDims>> convolutionDims(const OpCall& call, DimsContext& context) {
-  BATON_TRY_ASSIGN(const Convolution convolution, convolutionOf(call));
+Result<TensorDims> convolvedDims(const OpCall& call, DimsContext& context, const Convolution& convolution,
+                                 size_t weightInput) {
   const std::vector<DimExpr> data = copyDims(context, 0);
-  const std::vector<DimExpr> weight = copyDims(context, 1);
+  const std::vector<DimExpr> weight = copyDims(context, weightInput);
   BATON_TRY(requireBlocks(call, context, 0, convolution.data));
-  BATON_TRY(requireBlocks(call, context, 1, convolution.weight));
-  BATON_TRY(checkChannels(call, context, convolution, wholeExtent(convolution.data, data, 'C'), weight));
+  BATON_TRY(requireBlocks(call, context, weightInput, convolution.weight));
+  BATON_TRY(checkChannels(call, context, convolution, wholeExtent(convolution.data, data, 'C'), weight,
+                          weightInput));
   const auto* sizes = std::get_if<std::vector<int64_t>>(call.attrs->find("kernel_size"));
   std::vector<DimExpr> places;
   for (size_t i = 0; i < convolution.rank(); ++i) {
     const WindowAxis& axis = convolution.axes[i];
     const DimExpr extent = data[placeIn(convolution.data, {axis.name, 0})];
     DimExpr count = weight[placeIn(convolution.weight, {axis.name, 0})];
-    context.blame(1);
+    context.blame(weightInput);
     if (sizes != nullptr) {
       BATON_TRY_ASSIGN(
           count,
@@ -119,11 +120,15 @@ Result<std::vector<TensorDims>> convolutionDims(const OpCall& call, DimsContext&
         {reached}));
     places.push_back(std::move(reached));
   }
-  BATON_TRY_ASSIGN(TensorDims result, extentsIn(call, context, convolution.result, [&](char name) {
-                     if (const std::optional<size_t> axis = convolution.axisNamed(name)) return places[*axis];
-                     return name == 'N' ? wholeExtent(convolution.data, data, 'N')
-                                        : outputChannels(call, convolution, weight);
-                   }));
+  return extentsIn(call, context, convolution.result, [&](char name) {
+    if (const std::optional<size_t> axis = convolution.axisNamed(name)) return places[*axis];
+    return name == 'N' ? wholeExtent(convolution.data, data, 'N') : outputChannels(call, convolution, weight);
+  });
+}
+
+Result<std::vector<TensorDims>> convolutionDims(const OpCall& call, DimsContext& context) {
+  BATON_TRY_ASSIGN(const Convolution convolution, convolutionOf(call));
+  BATON_TRY_ASSIGN(TensorDims result, convolvedDims(call, context, convolution, 1));
   return std::vector<TensorDims>{std::move(result)};
 }
 

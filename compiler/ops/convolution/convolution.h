@@ -28,6 +28,10 @@ struct Convolution {
 
 Result<Convolution> convolutionOf(const OpCall& call);
 
+/// Extents of the result; the weight is input `weightInput`.
+Result<TensorDims> convolvedDims(const OpCall& call, DimsContext& context, const Convolution& convolution,
+                                 size_t weightInput);
+
 /// Extents, with channels as they are in all.
 struct ConvolutionExtents {
   DimExpr batch;

@@ -55,3 +55,43 @@ class ConvolutionTranspose<string name, string text, string zeros, string data, 
 def : ConvolutionTranspose<"nn.conv1d_transpose", "[1]", "[0]", "NCW", "IOW">;
 def : ConvolutionTranspose<"nn.conv2d_transpose", "[1, 1]", "[0, 0]", "NCHW", "IOHW">;
 def : ConvolutionTranspose<"nn.conv3d_transpose", "[1, 1, 1]", "[0, 0, 0]", "NCDHW", "IODHW">;
+
+def : Operator<"nn.deformable_conv2d", [Input<"data", Float>, Input<"offset", Float>, Input<"weight", Float>], "deformableConv2d"> {
+  let Attrs = !listconcat(ConvolutionWindow<"[1, 1]">.Attrs, [
+    Attr<"deformable_groups", IntAttr, "1", "Into how many groups the channels of the data are split, each with offsets of its own">,
+  ], ConvolutionLayouts<"NCHW", "OIHW">.Attrs);
+  let Lowering = Legal;
+  let Summary = "Convolution over places that the second input moves: by its channels 2j and 2j + 1 downwards and to the right, where j counts groups of offsets and for each of them the elements of the window in row-major order. It has the layout of the data, and the extents of the result along H and W";
+  let Formula = "as `nn.conv2d`, of x[n, i, h + offset[n, 2j, p...], w + offset[n, 2j + 1, p...]] between elements as `nn.deformable_conv2d.samples` says";
+  let Errors = ConvolutionErrors # "; offsets of another shape; groups of offsets that do not divide the channels";
+}
+def : Operator<"nn.deformable_conv2d.samples", [Input<"data", Float>, Input<"offset", Float>, Input<"weight", Float>], "deformableSamples"> {
+  let Attrs = [
+    Attr<"strides", IntListAttr, "[1, 1]", "As in `nn.deformable_conv2d`">,
+    Attr<"padding", IntListAttr, "[0]", "As in `nn.deformable_conv2d`">,
+    Attr<"dilation", IntListAttr, "[1, 1]", "As in `nn.deformable_conv2d`">,
+    Attr<"deformable_groups", IntAttr, "1", "As in `nn.deformable_conv2d`">,
+  ];
+  let Fusion = Opaque;
+  let Lowering = Element;
+  let Summary = "What `nn.deformable_conv2d` convolves, in NCHW, with a channel for each channel of the data and element of the window of the weight (OIHW), of which only the extents matter: the data at places that may be between its elements. 0 where that is above the first or from the extent on, or NaN";
+  let Formula = "(x[y0, x0] * (1 - b) + x[y0, x1] * b) * (1 - a) + (x[y1, x0] * (1 - b) + x[y1, x1] * b) * a, where y0 and y1 are the row at or above and at or below the place, the last one at most, and a is how far it is below y0; x0, x1 and b likewise";
+  let Errors = "As `nn.deformable_conv2d`";
+}
+
+def : Operator<"nn.correlation", [Input<"first operand", Float>, Input<"second operand", Float>], "correlation"> {
+  let Attrs = [
+    Attr<"kernel_size", IntAttr, "1", "Rows and columns of what is compared, an odd number">,
+    Attr<"max_displacement", IntAttr, "1", "How far the places in the second operand are from that in the first at most">,
+    Attr<"stride1", IntAttr, "1", "Distance of the places in the first operand">,
+    Attr<"stride2", IntAttr, "1", "Distance of the places in the second one, for each of the first">,
+    Attr<"padding", IntListAttr, "[0]", "Zeros around both operands: one number, one for each axis, or those before all axes and then those after">,
+    Attr<"is_multiply", BoolAttr, "True", "Elements are multiplied; or else the absolute value of their difference counts">,
+    Attr<"layout", StringAttr, "NCHW", "Only NCHW is supported">,
+  ];
+  let Fusion = Reduction;
+  let Lowering = Element;
+  let Summary = "Comparison of each place of a tensor with places around it of another: the mean of products, or of distances, of what is there. The channel of the result says which place, row by row, of those at multiples of stride2 from it";
+  let Formula = "y[n, q, i, j] = (sum over c, u, v of a[n, c, m + i * stride1 + u, m + j * stride1 + v] * b[the same, moved by place q]) / (count of c, u, v), where m = max_displacement and a and b have their padding";
+  let Errors = "A number of entries that fits no axes; a size or a distance below 0, a stride below 1; an even size; another layout; operands of different shapes; extents below the span of what is compared with its displacements";
+}

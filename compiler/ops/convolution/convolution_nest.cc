@@ -18,6 +18,9 @@ using loop::Value;
 /// With fewer channels in a group of the result, a product would have columns for nothing.
 constexpr int64_t kFewOutputs = 8;
 
+/// Columns of the tiles of a product, or a multiple of them.
+constexpr int64_t kWholeTile = 16;
+
 class ConvolutionWriter {
  public:
   ConvolutionWriter(NestContext& context, const Convolution& convolution)
@@ -34,8 +37,8 @@ class ConvolutionWriter {
         std::ranges::any_of(c_.axes, [](const WindowAxis& axis) { return axis.isPadded(); });
     if (isPadded || c_.isTransposed) BATON_TRY(prepare());
     const std::optional<int64_t> outputs = extents_.outputs.asConstant();
-    if (c_.groups > 1 && outputs && *outputs < kFewOutputs) return direct();
-    return product();
+    if (outputs && *outputs < kFewOutputs) return direct();
+    return placesAreColumns() ? productOfChannels() : product();
   }
 
  private:
@@ -203,6 +206,46 @@ class ConvolutionWriter {
       Point place = placeOf(row);
       place.channel = channelOf(groupOf(batch), column, extents_.outputs);
       return indexIn(e_, c_.result, byLetter(place));
+    };
+    return writeProduct(context_, std::move(spec));
+  }
+
+  /// Whether the places of an image can be the columns of a product: a window of one element that goes from
+  /// element to element meets the data as it lies in memory. Tiles of columns have to be whole.
+  bool placesAreColumns() const {
+    if (prepared_) return false;
+    for (size_t i = 0; i < c_.rank(); ++i)
+      if (extents_.window[i].asConstant() != 1 || c_.axes[i].stride != 1) return false;
+    for (const Layout* layout : {&c_.data, &c_.result})
+      for (size_t i = 0; i < c_.rank(); ++i)
+        if ((*layout)[layout->size() - c_.rank() + i].name != c_.axes[i].name) return false;
+    const std::optional<int64_t> count = ops::product(extents_.places).asConstant();
+    const bool areKnown = std::ranges::all_of(extents_.places, [](const DimExpr& extent) { return extent.isConstant(); });
+    return areKnown && *count % kWholeTile == 0;
+  }
+
+  /// Rows are channels of the result, columns the places of an image.
+  Result<void> productOfChannels() {
+    ProductSpec spec;
+    spec.batch = {extents_.batch, DimExpr::constant(c_.groups)};
+    spec.rows = extents_.outputs;
+    spec.columns = ops::product(extents_.places);
+    spec.inner = {extents_.inputs};
+    spec.layout = RightLayout::Rows;
+    const auto pointOf = [this](std::span<const Value> batch, Value channel, const DimExpr& count, Value column) {
+      return Point{batch[0], e_.add(e_.mul(batch[1], e_.dim(count)), channel),
+                   splitRow(e_, extents_.places, column)};
+    };
+    spec.left = [this](std::span<const Value> batch, Value row, std::span<const Value> inner) {
+      const std::vector<Value> first(c_.rank(), e_.number(0));
+      return weight(batch[1], inner[0], row, first, nullptr);
+    };
+    spec.right = [this, pointOf](const PanelPosition& at) {
+      const Point point = pointOf(at.batch, at.inner[0], extents_.inputs, at.column);
+      return context_.read(0, indexIn(e_, c_.data, byLetter(point)));
+    };
+    spec.index = [this, pointOf](std::span<const Value> batch, Value row, Value column) {
+      return indexIn(e_, c_.result, byLetter(pointOf(batch, row, extents_.outputs, column)));
     };
     return writeProduct(context_, std::move(spec));
   }

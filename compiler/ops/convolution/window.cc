@@ -33,25 +33,31 @@ Result<std::vector<int64_t>> perAxis(const OpCall& call, std::string_view attr, 
   return values;
 }
 
-Result<std::vector<WindowAxis>> windowAxes(const OpCall& call) {
+Result<std::vector<WindowAxis>> paddedAxes(const OpCall& call) {
   const std::string_view names = spatialAxes(call);
   const size_t count = names.size();
-  BATON_TRY_ASSIGN(const std::vector<int64_t> strides, perAxis(call, "strides", 1));
-  std::vector<int64_t> dilation(count, 1);
-  if (call.attrs->find("dilation") != nullptr) {
-    BATON_TRY_ASSIGN(dilation, perAxis(call, "dilation", 1));
-  }
   // One for all, one for both sides of each axis, or first those before and then those after.
   const std::vector<int64_t>& padding = call.attrs->intsOf("padding");
   if (padding.size() != 1 && padding.size() != count && padding.size() != 2 * count)
-    return opError(
-        call, fmt::format("padding has {} entries; expected 1, {} or {}", padding.size(), count, 2 * count));
+    return opError(call, fmt::format("padding has {} entries; expected 1, {} or {}", padding.size(), count,
+                                     2 * count));
   std::vector<WindowAxis> axes;
   for (size_t i = 0; i < count; ++i) {
     const int64_t before = padding[i % padding.size()];
     const int64_t after = padding[(padding.size() == 2 * count ? count + i : i) % padding.size()];
     for (const int64_t width : {before, after}) BATON_TRY(checkEntry(call, "padding", width, 0));
-    axes.push_back({names[i], strides[i], dilation[i], before, after});
+    axes.push_back({.name = names[i], .before = before, .after = after});
+  }
+  return axes;
+}
+
+Result<std::vector<WindowAxis>> windowAxes(const OpCall& call) {
+  BATON_TRY_ASSIGN(std::vector<WindowAxis> axes, paddedAxes(call));
+  BATON_TRY_ASSIGN(const std::vector<int64_t> strides, perAxis(call, "strides", 1));
+  BATON_TRY_ASSIGN(const std::vector<int64_t> dilation, perAxis(call, "dilation", 1));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    axes[i].stride = strides[i];
+    axes[i].dilation = dilation[i];
   }
   return axes;
 }

@@ -26,7 +26,9 @@ struct WindowAxis {
 std::string_view spatialAxes(const OpCall& call);
 /// A list with an entry for each spatial axis, or one for all of them; each from `least` on.
 Result<std::vector<int64_t>> perAxis(const OpCall& call, std::string_view attr, int64_t least);
-/// What `strides`, `dilation` (where there is one) and `padding` say.
+/// What `padding` says.
+Result<std::vector<WindowAxis>> paddedAxes(const OpCall& call);
+/// What `strides`, `dilation` and `padding` say.
 Result<std::vector<WindowAxis>> windowAxes(const OpCall& call);
 
 /// A layout of the axes that two letters name and of the spatial ones, of which no other than the former

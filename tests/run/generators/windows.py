@@ -1,4 +1,5 @@
-"""Writes `operators_pooling.relay` and `operators_convolution.relay`: pools and convolutions, written out as
+"""Writes `operators_pooling.relay`, `operators_convolution.relay` `operators_convolution_transpose.relay`
+and `operators_sampling.relay`: pools and convolutions, written out as
 sums over windows. Elements are small whole numbers, whose sums are exact in every order."""
 import itertools
 import math
@@ -214,11 +215,15 @@ def spread(x, w, strides=1, padding=0, dilation=1, groups=1, output_padding=0):
     return y[(slice(None), slice(None), *(slice(b, n - a) for b, a, n in zip(before, after, wide)))]
 
 
-def convolutions(p):
-    index = 0
+class Cases:
+    """Calls of convolutions, each in a function of its own."""
 
-    def add(data, weight, dtype="float32", layout=None, kernel=None, transposed=False, out_dtype=None, name=None, **attrs):
-        nonlocal index
+    def __init__(self, program):
+        self.program = program
+        self.index = 0
+
+    def add(self, data, weight, dtype="float32", layout=None, kernel=None, transposed=False, out_dtype=None, name=None, unknown=False,
+            **attrs):
         count = len(data) - 2
         x, w = whole(dtype, *data), whole(dtype, *weight)
         plain, plain_kernel = "NC" + SPATIAL[count], ("IO" if transposed else "OI") + SPATIAL[count]
@@ -238,12 +243,17 @@ def convolutions(p):
         if kernel and kernel.endswith("i4o"):  # OIHW2i4o
             o, i, *k = w.a.shape
             wt = w.a.reshape(o // 4, 4, i // 2, 2, *k).transpose(0, 2, 4, 5, 3, 1)
-        p.case(f"conv_{index}", [(f"{name}(%x, %w{written(**texts)})", Tensor(out_dtype or dtype, moved(y, plain, out)))],
-               {"x": Tensor(dtype, moved(x.a, plain, layout or plain)), "w": Tensor(dtype, wt)})
-        index += 1
+        inputs = {"x": Tensor(dtype, moved(x.a, plain, layout or plain)), "w": Tensor(dtype, wt)}
+        # A kernel for weights of any extents is large.
+        self.program.case(f"conv_{self.index}", [(f"{name}(%x, %w{written(**texts)})", Tensor(out_dtype or dtype, moved(y, plain, out)))], inputs,
+                          dims={} if unknown else {"w": inputs["w"].known()})
+        self.index += 1
 
+
+def convolutions(p):
+    add = Cases(p).add
     add((1, 2, 6), (3, 2, 3))
-    add((2, 2, 6), (3, 2, 3), padding=(1,), strides=(2,))
+    add((2, 2, 6), (3, 2, 3), padding=(1,), strides=(2,), unknown=True)
     add((1, 1, 6), (2, 1, 2), padding=(0, 1), dilation=(2,))
     add((1, 2, 5), (3, 2, 2), layout="NWC", kernel="WIO")
     add((1, 2, 4, 5), (3, 2, 3, 3), padding=(1, 1))
@@ -251,7 +261,7 @@ def convolutions(p):
     add((1, 4, 4, 4), (4, 2, 2, 2), groups=2)
     add((1, 4, 4, 4), (4, 1, 3, 3), groups=4, padding=(1,))
     add((1, 2, 4, 4), (4, 1, 2, 2), groups=2, layout="NHWC", kernel="HWOI", dilation=(1, 2))
-    add((1, 3, 4, 4), (2, 3, 1, 1), layout="NHWC", kernel="HWIO")
+    add((1, 3, 4, 4), (2, 3, 1, 1), layout="NHWC", kernel="HWIO", unknown=True)
     add((1, 3, 4, 4), (2, 3, 1, 1), out_layout="NHWC", strides=(2, 2))
     add((1, 3, 3, 4), (2, 3, 2, 2), layout="NHWC", kernel="OHWI")
     add((2, 16, 3, 3), (16, 16, 1, 1))
@@ -260,26 +270,15 @@ def convolutions(p):
     add((1, 4, 3, 3), (8, 4, 2, 2), layout="NCHW2c", kernel="OIHW2i4o", channels=8, out_layout="NCHW4c")
     add((1, 4, 3, 3), (8, 4, 2, 2), layout="NCHW2c", kernel="OIHW2i4o", channels=8, out_layout="NCHW4c", name="nn.contrib_conv2d_NCHWc",
         padding=(1, 1))
-    for data, weight in (((0, 2, 4, 4), (3, 2, 3, 3)), ((1, 0, 4, 4), (3, 0, 3, 3)), ((1, 2, 4, 4), (0, 2, 3, 3)), ((1, 1, 1, 1), (1, 1, 1, 1))):
-        add(data, weight)
-    add((1, 2, 0, 3), (3, 2, 2, 2), padding=(1,))
+    p.define("any_extents", ["%x: Tensor[(?, ?, ?, ?), float32]", "%w: Tensor[(?, ?, ?, ?), float32]"], ["nn.conv2d(%x, %w, padding=[1])"])
+    for data, weight in (((1, 2, 4, 5), (3, 2, 3, 3)), ((0, 2, 4, 4), (3, 2, 3, 3)), ((1, 0, 4, 4), (3, 0, 3, 3)), ((1, 2, 4, 4), (0, 2, 3, 3)),
+                         ((1, 1, 1, 1), (1, 1, 1, 1)), ((1, 2, 0, 3), (3, 2, 2, 2)), ((1, 1, 7, 7), (9, 1, 2, 2))):
+        x, w = whole("float32", *data), whole("float32", *weight)
+        p.run("any_extents", {"x": x, "w": w}, [like(x, convolved(x.a, w.a, padding=1).astype(float))])
     for dtype in ("int8", "uint8", "int32", "int64", "float16", "bfloat16", "float64"):
         add((1, 2, 4, 4), (2, 2, 2, 2), dtype, padding=(1,))
     add((1, 4, 4, 4), (4, 4, 3, 3), "int8", out_dtype="int32", padding=(1,))
     add((1, 2, 4, 4), (2, 2, 2, 2), "float16", out_dtype="float32")
-
-    add((1, 2, 4), (2, 3, 3), transposed=True)
-    add((2, 2, 4), (2, 3, 3), transposed=True, strides=(2,), padding=(1,), output_padding=(1,))
-    add((1, 2, 3, 4), (2, 3, 3, 2), transposed=True, strides=(2, 3), padding=(1, 0))
-    add((1, 2, 3, 3), (2, 2, 2, 2), transposed=True, dilation=(2, 1), padding=(0, 1, 1, 0))
-    add((1, 4, 3, 3), (4, 2, 2, 2), transposed=True, groups=2, strides=(2,))
-    add((1, 4, 3, 3), (4, 1, 3, 3), transposed=True, groups=4, strides=(2,), padding=(1,), output_padding=(1, 1))
-    add((1, 2, 3, 3), (2, 3, 2, 2), transposed=True, layout="NHWC", kernel="HWIO", strides=(2, 1))
-    add((1, 2, 3, 3), (2, 3, 2, 2), transposed=True, kernel="OIHW", channels=3, kernel_size=(2, 2))
-    add((1, 2, 2, 2, 3), (2, 2, 2, 1, 2), transposed=True, strides=(2, 1, 2))
-    add((0, 2, 3, 3), (2, 3, 2, 2), transposed=True)
-    add((1, 2, 0, 3), (2, 3, 3, 2), transposed=True, layout="NCHW")
-    add((1, 2, 3, 3), (2, 3, 3, 3), "int8", transposed=True, out_dtype="int32", strides=(2,))
 
     p.states("A convolution does so over the input channels of the group and, for each of them, over the window in row-major order; padding is zeros, which are multiplied.")
     x = Tensor("float32", [[[1e8, 1.0], [-1e8, 1.0]]])
@@ -292,15 +291,123 @@ def convolutions(p):
                                   ((1, 2, 3), (1, 2, 0), "nn.conv1d: the weight has no elements along W"),
                                   ((1, 2, 3), (1, 2, 4), "nn.conv1d: a window that spans 4 does not fit into W, which is 3 with its padding")):
         p.fails("refused", {"x": whole("float32", *data), "w": whole("float32", *weight)}, message)
+
+
+def transposed_convolutions(p):
+    add = Cases(p).add
+    add((1, 2, 4), (2, 3, 3), transposed=True)
+    add((2, 2, 4), (2, 3, 3), transposed=True, strides=(2,), padding=(1,), output_padding=(1,))
+    add((1, 2, 3, 4), (2, 3, 3, 2), transposed=True, strides=(2, 3), padding=(1, 0), unknown=True)
+    add((1, 2, 3, 3), (2, 2, 2, 2), transposed=True, dilation=(2, 1), padding=(0, 1, 1, 0))
+    add((1, 4, 3, 3), (4, 2, 2, 2), transposed=True, groups=2, strides=(2,))
+    add((1, 4, 3, 3), (4, 1, 3, 3), transposed=True, groups=4, strides=(2,), padding=(1,), output_padding=(1, 1))
+    add((1, 2, 3, 3), (2, 3, 2, 2), transposed=True, layout="NHWC", kernel="HWIO", strides=(2, 1))
+    add((1, 2, 3, 3), (2, 3, 2, 2), transposed=True, kernel="OIHW", channels=3, kernel_size=(2, 2))
+    add((1, 2, 2, 2, 3), (2, 2, 2, 1, 2), transposed=True, strides=(2, 1, 2))
+    add((0, 2, 3, 3), (2, 3, 2, 2), transposed=True)
+    add((1, 2, 0, 3), (2, 3, 3, 2), transposed=True, layout="NCHW")
+    add((1, 2, 3, 3), (2, 3, 3, 3), "int8", transposed=True, out_dtype="int32", strides=(2,))
     p.define("shrunk", ["%x: Tensor[(?, ?, ?), float32]", "%w: Tensor[(?, ?, ?), float32]"], ["nn.conv1d_transpose(%x, %w, padding=[3])"])
     p.fails("shrunk", {"x": whole("float32", 1, 2, 1), "w": whole("float32", 2, 2, 1)},
             "nn.conv1d_transpose: the result would have -5 elements along W")
 
 
+# ---- Made of convolutions, or like them ---------------------------------------------------------
+
+
+def dense_packs(p):
+    x, w = whole("float32", 3, 4), whole("float32", 8, 4)
+    y = Tensor("float32", x.a @ w.a.T)
+    blocks = {"NC": w.a, "CN": w.a.T, "NC4n": w.a.reshape(2, 4, 4).transpose(0, 2, 1),
+              "NC4n2c": w.a.reshape(2, 4, 2, 2).transpose(0, 2, 1, 3)}
+    for index, (layout, packed) in enumerate(blocks.items()):
+        p.case(f"dense_{index}", [(f'nn.contrib_dense_pack(%x, %w, weight_layout="{layout}")', y),
+                                  (f'nn.contrib_dense_pack(%x, %w, weight_layout="{layout}", units=8)', y)],
+               {"x": x, "w": Tensor("float32", packed)})
+    x, w = whole("int8", 2, 3), whole("int8", 4, 3)
+    p.case("dense_int8", [('nn.contrib_dense_pack(%x, %w, weight_layout="NC2n", out_dtype="int32")',
+                           Tensor("int32", x.a.astype(np.int32) @ w.a.T.astype(np.int32)))],
+           {"x": x, "w": Tensor("int8", w.a.reshape(2, 2, 3).transpose(0, 2, 1))})
+
+
+def correlated(a, b, size=1, far=1, stride1=1, stride2=1, padding=0, multiplies=True):
+    before, after = paddings(padding, 2)
+    a, b = (np.pad(t.astype(float), [(0, 0), (0, 0)] + list(zip(before, after))) for t in (a, b))
+    radius = far // stride2
+    moves = [(u * stride2, v * stride2) for u in range(-radius, radius + 1) for v in range(-radius, radius + 1)]
+    border = far + size // 2
+    rows, columns = (math.ceil((n - 2 * border) / stride1) for n in a.shape[2:])
+    y = np.zeros((a.shape[0], len(moves), rows, columns))
+    for n, q, i, j in np.ndindex(y.shape):
+        h, w = far + i * stride1, far + j * stride1
+        u, v = moves[q]
+        s, t = a[n, :, h:h + size, w:w + size], b[n, :, h + u:h + u + size, w + v:w + v + size]
+        y[n, q, i, j] = (s * t if multiplies else abs(s - t)).sum() / s.size
+    return y
+
+
+def correlations(p):
+    names = {"size": "kernel_size", "far": "max_displacement", "multiplies": "is_multiply"}
+    for index, (shape, attrs) in enumerate((((1, 2, 4, 5), {}), ((2, 1, 5, 6), dict(size=3, padding=1)), ((1, 3, 5, 5), dict(far=2, stride2=2, padding=(2, 1, 1, 2))),
+                                            ((1, 2, 6, 5), dict(stride1=2, multiplies=False)), ((1, 1, 1, 1), dict(far=0)), ((0, 2, 4, 4), {}))):
+        for dtype in FLOATS if index == 0 else ("float32",):
+            a, b = whole(dtype, *shape), whole(dtype, *shape)
+            texts = {names.get(k, k): (v,) if k == "padding" and isinstance(v, int) else v for k, v in attrs.items()}
+            p.case(f"correlation_{index}_{dtype}", [(f"nn.correlation(%a, %b{written(**texts)})", Tensor(dtype, correlated(a.a, b.a, **attrs)))],
+                   {"a": a, "b": b}, 1e-2 if dtype in ("float16", "bfloat16") else 1e-6)
+
+
+def sampled(x, offset, window, strides=1, padding=0, dilation=1, groups=1):
+    """N, C, window..., places...: the data between its elements."""
+    n, c, rows, columns = x.shape
+    strides, dilation = each(strides, 2), each(dilation, 2)
+    before, _ = paddings(padding, 2)
+    y = np.zeros((n, c, *window, *offset.shape[2:]))
+    for b, i, u, v, p, q in np.ndindex(y.shape):
+        pair = 2 * ((i // (c // groups) * window[0] + u) * window[1] + v)
+        h = p * strides[0] - before[0] + u * dilation[0] + float(offset[b, pair, p, q])
+        w = q * strides[1] - before[1] + v * dilation[1] + float(offset[b, pair + 1, p, q])
+        if not (0 <= h < rows and 0 <= w < columns):
+            continue
+        for r, part in ((math.floor(h), 1 - h % 1), (min(math.ceil(h), rows - 1), h % 1)):
+            for s, share in ((math.floor(w), 1 - w % 1), (min(math.ceil(w), columns - 1), w % 1)):
+                y[b, i, u, v, p, q] += part * share * float(x[b, i, r, s])
+    return y
+
+
+def deformed(p):
+    for index, (data, weight, attrs) in enumerate((
+            ((1, 2, 4, 4), (2, 2, 2, 2), {}), ((1, 4, 5, 4), (4, 2, 3, 2), dict(padding=(1,), strides=(2, 1), groups=2)),
+            ((2, 2, 4, 4), (9, 2, 2, 2), dict(deformable_groups=2, dilation=(2, 1))), ((0, 2, 3, 3), (2, 2, 2, 2), {}))):
+        options = {k: v[0] if isinstance(v, tuple) and len(v) == 1 else v for k, v in attrs.items()}
+        groups, moved_groups = options.pop("groups", 1), options.pop("deformable_groups", 1)
+        x, w = whole("float32", *data), whole("float32", *weight)
+        places = convolved(x.a, w.a, **options, groups=groups).shape[2:]
+        offset = Tensor("float32", np.random.default_rng(index).integers(-6, 7, (data[0], 2 * moved_groups * weight[2] * weight[3], *places)) / 4)
+        y = sampled(x.a, offset.a, weight[2:], **options, groups=moved_groups)
+        flat = y.reshape(data[0], math.prod(y.shape[1:4]), *places)
+        out = np.zeros((data[0], weight[0], *places))
+        per, taken = weight[0] // groups, flat.shape[1] // groups
+        for o in range(weight[0]):
+            first = o // per * taken
+            out[:, o] = np.einsum("nk...,k->n...", flat[:, first:first + taken], w.a[o].reshape(-1))
+        window = {k: v for k, v in attrs.items() if k != "groups"}
+        p.case(f"deformed_{index}", [(f"nn.deformable_conv2d(%x, %o, %w{written(**attrs)})", Tensor("float32", out)),
+                                     (f"nn.deformable_conv2d.samples(%x, %o, %w{written(**window)})", Tensor("float32", flat))],
+               {"x": x, "o": offset, "w": w}, 1e-5, dims={"w": w.known()})
+    x, w = whole("float32", 1, 1, 2, 2), whole("float32", 1, 1, 1, 1)
+    far = Tensor("float32", [[[[np.nan, 1e30], [-np.inf, 0.25]], [[0.0, 0.0], [0.0, 0.0]]]])
+    p.case("deformed_far", [("nn.deformable_conv2d.samples(%x, %o, %w)", Tensor("float32", [[[[0, 0], [0, x.a[0, 0, 1, 1]]]]]))],
+           {"x": x, "o": far, "w": w})
+
+
 if __name__ == "__main__":
     np.seterr(all="ignore")
     for name, summary, parts in (("pooling", "Pools.", (pools, adaptive_pools, global_pools)),
-                                 ("convolution", "Convolutions.", (convolutions,))):
+                                 ("convolution", "Convolutions.", (convolutions,)),
+                                 ("convolution_transpose", "Transposed convolutions.", (transposed_convolutions,)),
+                                 ("sampling", "Products and convolutions of what is moved or packed first; correlations.",
+                                  (dense_packs, correlations, deformed))):
         program = Program(f"operators_{name}", summary)
         for part in parts:
             part(program)

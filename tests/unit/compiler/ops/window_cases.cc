@@ -1,4 +1,5 @@
 // Random calls of pools and convolutions: windows over one to three spatial axes.
+#include "compiler/ops/reference_call.h"
 #include "tests/unit/compiler/ops/case_makers.h"
 
 namespace baton::ops::test {
@@ -131,6 +132,75 @@ Case makeConvolution(Random& random, size_t count, bool isTransposed) {
   return c;
 }
 
+Case makeCorrelation(Random& random) {
+  const Ints shape = {random.pick<int64_t>({0, 1, 2}), random.pick<int64_t>({0, 1, 3}), random.between(2, 6),
+                      random.between(2, 6)};
+  const DType dtype = random.pick(kFloats);
+  Case c{{random.tensor(dtype, shape), random.tensor(dtype, shape)}, {}};
+  c.attrs.set("kernel_size", random.pick<int64_t>({1, 1, 3}));
+  c.attrs.set("max_displacement", random.between(0, 2));
+  c.attrs.set("stride1", random.between(1, 2));
+  c.attrs.set("stride2", random.between(1, 2));
+  c.attrs.set("is_multiply", random.chance(60));
+  setPadding(random, c, 2);
+  return c;
+}
+
+/// Offsets that stay near, and a few that do not.
+Tensor offsets(Random& random, DType dtype, const Ints& shape) {
+  Tensor near = random.integers(DType::I64, shape, -8, 8);
+  std::vector<double> values;
+  for (int64_t i = 0; i < elementCount(shape); ++i)
+    values.push_back(random.chance(5) ? random.number(dtype)
+                                      : static_cast<double>(static_cast<int64_t>(loadScalar(
+                                            near.bytes.data() + 8 * i, DType::I64))) /
+                                            4);
+  return tensorOf(dtype, shape, values);
+}
+
+Case makeDeformable(Random& random, bool isWhole) {
+  const int64_t groups = random.pick<int64_t>({1, 1, 2});
+  const int64_t moved = random.pick<int64_t>({1, 1, 2});
+  const int64_t channels = 2 * random.pick<int64_t>({0, 1, 2});
+  const Ints window = {random.between(1, 2), random.between(1, 3)};
+  const Ints strides = {random.between(1, 2), random.between(1, 2)};
+  const int64_t padding = random.between(0, 1);
+  const Ints data = {random.pick<int64_t>({0, 1, 2}), channels, random.between(2, 5), random.between(3, 5)};
+  Extents places{{'N', data[0]}, {'C', 2 * moved * window[0] * window[1]}};
+  for (size_t i = 0; i < 2; ++i)
+    places["HW"[i]] = (data[2 + i] + 2 * padding - window[i]) / strides[i] + 1;
+  const std::string layout = isWhole ? random.pick<std::string>({"NCHW", "NHWC"}) : "NCHW";
+  const std::string kernel = isWhole ? random.pick<std::string>({"OIHW", "HWIO"}) : "OIHW";
+  const DType dtype = random.pick(kFloats);
+  const Extents whole{{'N', data[0]}, {'C', channels}, {'H', data[2]}, {'W', data[3]}};
+  const Extents weight{{'O', groups * random.between(1, 9)}, {'I', channels / groups}, {'H', window[0]}, {'W', window[1]}};
+  Case c{{random.tensor(dtype, shapeOf(layout, whole)), offsets(random, dtype, shapeOf(layout, places)),
+          random.tensor(dtype, shapeOf(kernel, weight))},
+         {}};
+  c.attrs.set("strides", strides);
+  c.attrs.set("padding", Ints{padding});
+  c.attrs.set("deformable_groups", moved);
+  if (!isWhole) return c;
+  c.attrs.set("groups", groups);
+  c.attrs.set("data_layout", layout);
+  c.attrs.set("kernel_layout", kernel);
+  if (random.chance(30)) c.attrs.set("out_layout", std::string("NHWC"));
+  if (dtype == DType::F16 && random.chance(50)) c.attrs.set("out_dtype", DType::F32);
+  if (dtype == DType::F32 && random.chance(20)) c.attrs.set("out_dtype", DType::F64);
+  return c;
+}
+
+Case makeDensePack(Random& random) {
+  const std::string layout = random.pick<std::string>({"NC", "CN", "NC4n", "NC2n2c"});
+  const Extents weight{{'N', 4 * random.between(0, 3)}, {'C', 2 * random.between(0, 3)}};
+  const DType dtype = random.pick(kNumeric);
+  Case c{{random.tensor(dtype, {random.between(0, 4), weight.at('C')}), random.tensor(dtype, shapeOf(layout, weight))}, {}};
+  c.attrs.set("weight_layout", layout);
+  if (random.chance(50)) c.attrs.set("units", weight.at('N'));
+  if (dtype == DType::I8 && random.chance(50)) c.attrs.set("out_dtype", DType::I32);
+  return c;
+}
+
 }  // namespace
 
 void addWindowMakers(Makers& makers) {
@@ -156,6 +226,10 @@ void addWindowMakers(Makers& makers) {
         };
     }
   }
+  makers["nn.contrib_dense_pack"] = makeDensePack;
+  makers["nn.correlation"] = makeCorrelation;
+  makers["nn.deformable_conv2d"] = [](Random& random) { return makeDeformable(random, true); };
+  makers["nn.deformable_conv2d.samples"] = [](Random& random) { return makeDeformable(random, false); };
   makers["nn.contrib_conv2d_NCHWc"] = [](Random& random) { return makeConvolution(random, 2, false); };
 }
 
