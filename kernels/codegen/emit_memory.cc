@@ -52,8 +52,8 @@ void FunctionEmitter::annotate(llvm::Instruction* access, uint32_t buffer) const
 
 /// Positions along axes that were one number, as floordiv(i, n) and floormod(i, n) along an axis of n, are
 /// that number along the latter axis.
-std::vector<FunctionEmitter::AxisPosition> FunctionEmitter::joinedAxes(uint32_t buffer,
-                                                                       std::span<const NodeId> indices) const {
+std::vector<FunctionEmitter::AxisPosition> FunctionEmitter::joinedAxes(
+    uint32_t buffer, std::span<const NodeId> indices) const {
   const std::vector<DimExpr>& extents = k_.bufferExtents(loop::BufferIndex(buffer));
   const auto isExtent = [&](NodeId id, const DimExpr& extent) {
     const Node& node = k_.node(id);

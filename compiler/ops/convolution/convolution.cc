@@ -49,7 +49,7 @@ Result<void> checkChannels(const OpCall& call, DimsContext& context, const Convo
                            const DimExpr& inputs, std::span<const DimExpr> weight, size_t weightInput) {
   const DimExpr groups = DimExpr::constant(convolution.groups);
   const DimExpr taken = wholeExtent(convolution.weight, weight, 'I');
-  context.blame(1);
+  context.blame(weightInput);
   BATON_TRY(context.require(
       inputs, Relation::Eq, convolution.isTransposed ? taken : taken * groups,
       fmt::format("{}: the data has {{0}} channels, and the weight takes {{1}}", call.op->name)));

@@ -181,6 +181,7 @@ class ConvolutionWriter {
     spec.columns = extents_.outputs;
     spec.inner = {extents_.inputs};
     spec.inner.insert(spec.inner.end(), extents_.window.begin(), extents_.window.end());
+    spec.isLeftSmall = true;  // windows overlap
     const bool isLast = c_.weight.back().name == 'O';
     spec.layout = isLast && isInPanels()                  ? RightLayout::Padded
                   : isLast && c_.weight.back().block == 0 ? RightLayout::Rows
@@ -220,7 +221,8 @@ class ConvolutionWriter {
       for (size_t i = 0; i < c_.rank(); ++i)
         if ((*layout)[layout->size() - c_.rank() + i].name != c_.axes[i].name) return false;
     const std::optional<int64_t> count = ops::product(extents_.places).asConstant();
-    const bool areKnown = std::ranges::all_of(extents_.places, [](const DimExpr& extent) { return extent.isConstant(); });
+    const bool areKnown =
+        std::ranges::all_of(extents_.places, [](const DimExpr& extent) { return extent.isConstant(); });
     return areKnown && *count % kWholeTile == 0;
   }
 
@@ -232,7 +234,8 @@ class ConvolutionWriter {
     spec.columns = ops::product(extents_.places);
     spec.inner = {extents_.inputs};
     spec.layout = RightLayout::Rows;
-    const auto pointOf = [this](std::span<const Value> batch, Value channel, const DimExpr& count, Value column) {
+    const auto pointOf = [this](std::span<const Value> batch, Value channel, const DimExpr& count,
+                                Value column) {
       return Point{batch[0], e_.add(e_.mul(batch[1], e_.dim(count)), channel),
                    splitRow(e_, extents_.places, column)};
     };

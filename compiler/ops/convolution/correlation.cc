@@ -32,7 +32,8 @@ struct Correlation {
 
 Result<Correlation> correlationOf(const OpCall& call) {
   const CorrelationAttrs attrs{*call.attrs};
-  Correlation out{attrs.kernelSize(), attrs.maxDisplacement(), attrs.stride1(), attrs.stride2(), attrs.isMultiply(), {}};
+  Correlation out{attrs.kernelSize(), attrs.maxDisplacement(), attrs.stride1(),
+                  attrs.stride2(),    attrs.isMultiply(),      {}};
   const std::tuple<std::string_view, int64_t, int64_t> numbers[] = {{"kernel_size", out.size, 1},
                                                                     {"max_displacement", out.farthest, 0},
                                                                     {"stride1", out.stride1, 1},
@@ -40,7 +41,8 @@ Result<Correlation> correlationOf(const OpCall& call) {
   for (const auto& [name, value, least] : numbers)
     if (value < least || value > kFarthest)
       return opError(call, fmt::format("{} is {}; expected {} to {}", name, value, least, kFarthest));
-  if (out.size % 2 == 0) return opError(call, fmt::format("kernel_size is {}; expected an odd number", out.size));
+  if (out.size % 2 == 0)
+    return opError(call, fmt::format("kernel_size is {}; expected an odd number", out.size));
   if (attrs.layout() != "NCHW")
     return opError(call, fmt::format("layout is \"{}\"; expected \"NCHW\"", attrs.layout()));
   BATON_TRY_ASSIGN(out.axes, paddedAxes(call));
@@ -66,15 +68,17 @@ Result<std::vector<TensorDims>> correlationDims(const OpCall& call, DimsContext&
   const std::vector<DimExpr> other = copyDims(context, 1);
   context.blame(1);
   for (size_t axis = 0; axis < data.size(); ++axis) {
-    BATON_TRY_ASSIGN(data[axis],
-                     requireEqual(context, data[axis], other[axis],
-                                  fmt::format("nn.correlation: dimension {} is {{0}} in the first operand and {{1}} in "
-                                              "the second",
-                                              axis)));
+    BATON_TRY_ASSIGN(
+        data[axis],
+        requireEqual(context, data[axis], other[axis],
+                     fmt::format("nn.correlation: dimension {} is {{0}} in the first operand and {{1}} in "
+                                 "the second",
+                                 axis)));
   }
   TensorDims result{{data[0], DimExpr::constant(correlation.across() * correlation.across())}};
   for (size_t i = 0; i < 2; ++i) {
-    BATON_TRY_ASSIGN(DimExpr places, windowPlaces(call, context, correlation.axes[i], data[2 + i], correlation.span(), false));
+    BATON_TRY_ASSIGN(DimExpr places, windowPlaces(call, context, correlation.axes[i], data[2 + i],
+                                                  correlation.span(), false));
     result.extents.push_back(std::move(places));
   }
   return std::vector<TensorDims>{std::move(result)};
@@ -98,7 +102,8 @@ Result<loop::Value> correlationElement(ElementContext& context, std::span<const 
       Value place = e.add(e.mul(index[2 + i], e.number(correlation.stride1)),
                           e.number(correlation.farthest - correlation.axes[i].before));
       if (input == 1)
-        place = e.add(place, e.mul(e.sub(moves[i], e.number(correlation.radius())), e.number(correlation.stride2)));
+        place = e.add(place,
+                      e.mul(e.sub(moves[i], e.number(correlation.radius())), e.number(correlation.stride2)));
       at.push_back(e.add(place, vars[1 + i]));
       if (!correlation.axes[i].isPadded()) continue;
       const Value fits = (at.back() >= e.number(0)) & (at.back() < e.dim(dims[2 + i]));
@@ -117,13 +122,14 @@ Result<loop::Value> correlationElement(ElementContext& context, std::span<const 
     return b.get(element);
   };
   const DimExpr extents[] = {dims[1], size, size};
-  BATON_TRY_ASSIGN(const Value total,
-                   context.reduce(loop::ReduceOp::Sum, extents, true, index,
-                                  [&](std::span<const Value> vars) -> Result<Value> {
-                                    BATON_TRY_ASSIGN(const Value first, read(0, vars));
-                                    BATON_TRY_ASSIGN(const Value second, read(1, vars));
-                                    return correlation.multiplies ? first * second : loop::abs(first - second);
-                                  }));
+  BATON_TRY_ASSIGN(const Value total, context.reduce(loop::ReduceOp::Sum, extents, true, index,
+                                                     [&](std::span<const Value> vars) -> Result<Value> {
+                                                       BATON_TRY_ASSIGN(const Value first, read(0, vars));
+                                                       BATON_TRY_ASSIGN(const Value second, read(1, vars));
+                                                       return correlation.multiplies
+                                                                  ? first * second
+                                                                  : loop::abs(first - second);
+                                                     }));
   const Value count = loop::cast(e.dim(dims[1] * size * size), type);
   return loop::cast(total / count, context.wantedType());
 }
@@ -135,7 +141,8 @@ void plainCorrelation(ReferenceCall& call, const Correlation& correlation) {
   const DType type = call.inputs[0].dtype;
   const int64_t across = correlation.across();
   forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
-    const int64_t moves[] = {index[1] / across - correlation.radius(), index[1] % across - correlation.radius()};
+    const int64_t moves[] = {index[1] / across - correlation.radius(),
+                             index[1] % across - correlation.radius()};
     std::vector<T> terms;
     const int64_t window[] = {call.extent(0, 1), correlation.size, correlation.size};
     forEachPosition(window, [&](std::span<const int64_t> step) {
@@ -144,14 +151,17 @@ void plainCorrelation(ReferenceCall& call, const Correlation& correlation) {
         std::vector<int64_t> at = {index[0], step[0]};
         bool isInside = true;
         for (size_t i = 0; i < 2; ++i) {
-          at.push_back(index[2 + i] * correlation.stride1 + correlation.farthest - correlation.axes[i].before +
-                       (input == 1 ? moves[i] * correlation.stride2 : 0) + step[1 + i]);
+          at.push_back(index[2 + i] * correlation.stride1 + correlation.farthest -
+                       correlation.axes[i].before + (input == 1 ? moves[i] * correlation.stride2 : 0) +
+                       step[1 + i]);
           isInside &= at.back() >= 0 && at.back() < call.extent(0, 2 + i);
         }
         if (isInside)
-          operands[input] = scalarFromBits<T>(convertScalar(call.load(input, at), type, accumulationType(type)));
+          operands[input] =
+              scalarFromBits<T>(convertScalar(call.load(input, at), type, accumulationType(type)));
       }
-      terms.push_back(correlation.multiplies ? operands[0] * operands[1] : std::abs(operands[0] - operands[1]));
+      terms.push_back(correlation.multiplies ? operands[0] * operands[1]
+                                             : std::abs(operands[0] - operands[1]));
     });
     const T mean = reduceInOrder(terms, T{0}, [](T a, T b) { return a + b; }) /
                    static_cast<T>(static_cast<int64_t>(terms.size()));

@@ -30,17 +30,20 @@ Result<void> checkOffsets(const OpCall& call, DimsContext& context, std::span<co
   BATON_TRY_ASSIGN(const int64_t count, deformableGroups(call));
   const DimExpr groups = DimExpr::constant(count);
   context.blame(1);
-  const DimExpr wanted[] = {batch, groups * window[0] * window[1] * DimExpr::constant(2), places[0], places[1]};
+  const DimExpr wanted[] = {batch, groups * window[0] * window[1] * DimExpr::constant(2), places[0],
+                            places[1]};
   for (size_t i = 0; i < 4; ++i)
-    BATON_TRY(context.require(
-        offset[i], Relation::Eq, wanted[i],
-        fmt::format("{}: the extent of {} is {{0}} in the offset; expected {{1}}", call.op->name, "NCHW"[i])));
-  return context.require(floorMod(channels, groups), Relation::Eq, DimExpr(),
-                         fmt::format("{}: {{1}} groups of offsets do not divide {{0}} channels", call.op->name),
-                         {channels, groups});
+    BATON_TRY(context.require(offset[i], Relation::Eq, wanted[i],
+                              fmt::format("{}: the extent of {} is {{0}} in the offset; expected {{1}}",
+                                          call.op->name, "NCHW"[i])));
+  return context.require(
+      floorMod(channels, groups), Relation::Eq, DimExpr(),
+      fmt::format("{}: {{1}} groups of offsets do not divide {{0}} channels", call.op->name),
+      {channels, groups});
 }
 
-std::vector<DimExpr> byLetters(const Layout& layout, std::span<const DimExpr> dims, std::string_view letters) {
+std::vector<DimExpr> byLetters(const Layout& layout, std::span<const DimExpr> dims,
+                               std::string_view letters) {
   std::vector<DimExpr> out;
   for (const char name : letters) out.push_back(wholeExtent(layout, dims, name));
   return out;
@@ -48,10 +51,12 @@ std::vector<DimExpr> byLetters(const Layout& layout, std::span<const DimExpr> di
 
 }  // namespace
 
-Result<std::optional<StructureResult>> deformableConv2dStructure(const OpCall& call, StructureContext& context) {
+Result<std::optional<StructureResult>> deformableConv2dStructure(const OpCall& call,
+                                                                 StructureContext& context) {
   BATON_TRY_ASSIGN(const Convolution convolution, convolutionOf(call));
   BATON_TRY(deformableGroups(call));
-  for (const size_t input : {0, 1}) BATON_TRY(context.requireRank(input, static_cast<int>(convolution.data.size())));
+  for (const size_t input : {0, 1})
+    BATON_TRY(context.requireRank(input, static_cast<int>(convolution.data.size())));
   BATON_TRY(context.requireRank(2, static_cast<int>(convolution.weight.size())));
   BATON_TRY(context.requireSameDType(0, 2));
   return productStructure(call, context, call.attrs->get<DType>("out_dtype"),
@@ -63,8 +68,8 @@ Result<std::vector<TensorDims>> deformableConv2dDims(const OpCall& call, DimsCon
   BATON_TRY_ASSIGN(TensorDims result, convolvedDims(call, context, convolution, 2));
   const std::vector<DimExpr> data = byLetters(convolution.data, copyDims(context, 0), "NC");
   BATON_TRY(requireBlocks(call, context, 1, convolution.data));
-  BATON_TRY(checkOffsets(call, context, byLetters(convolution.data, copyDims(context, 1), "NCHW"), data[0], data[1],
-                         byLetters(convolution.weight, copyDims(context, 2), "HW"),
+  BATON_TRY(checkOffsets(call, context, byLetters(convolution.data, copyDims(context, 1), "NCHW"), data[0],
+                         data[1], byLetters(convolution.weight, copyDims(context, 2), "HW"),
                          byLetters(convolution.result, result.extents, "HW")));
   return std::vector<TensorDims>{std::move(result)};
 }
@@ -72,7 +77,8 @@ Result<std::vector<TensorDims>> deformableConv2dDims(const OpCall& call, DimsCon
 Result<void> deformableConv2dLegal(ExpandContext& context) {
   const OpCall& call = context.call();
   WideExpansion expansion(context);
-  const auto inLayout = [&](size_t input, std::string_view attr, const std::string& wanted) -> Result<TensorId> {
+  const auto inLayout = [&](size_t input, std::string_view attr,
+                            const std::string& wanted) -> Result<TensorId> {
     BATON_TRY_ASSIGN(const TensorId tensor, expansion.input(input));
     if (call.attrs->stringOf(attr) == wanted) return tensor;
     ir::Attrs layouts;
@@ -102,7 +108,8 @@ Result<void> deformableConv2dLegal(ExpandContext& context) {
   return success();
 }
 
-Result<std::optional<StructureResult>> deformableSamplesStructure(const OpCall& call, StructureContext& context) {
+Result<std::optional<StructureResult>> deformableSamplesStructure(const OpCall& call,
+                                                                  StructureContext& context) {
   BATON_TRY(windowAxes(call));
   BATON_TRY(deformableGroups(call));
   for (const size_t input : {0, 1, 2}) BATON_TRY(context.requireRank(input, 4));
@@ -119,11 +126,12 @@ Result<std::vector<TensorDims>> deformableSamplesDims(const OpCall& call, DimsCo
   const std::vector<DimExpr> weight = copyDims(context, 2);
   std::vector<DimExpr> places;
   for (size_t i = 0; i < 2; ++i) {
-    BATON_TRY_ASSIGN(DimExpr extent,
-                     windowPlaces(call, context, axes[i], data[2 + i], windowSpan(weight[2 + i], axes[i]), false));
+    BATON_TRY_ASSIGN(DimExpr extent, windowPlaces(call, context, axes[i], data[2 + i],
+                                                  windowSpan(weight[2 + i], axes[i]), false));
     places.push_back(std::move(extent));
   }
-  BATON_TRY(checkOffsets(call, context, copyDims(context, 1), data[0], data[1], std::span(weight).subspan(2), places));
+  BATON_TRY(checkOffsets(call, context, copyDims(context, 1), data[0], data[1], std::span(weight).subspan(2),
+                         places));
   return std::vector<TensorDims>{{{data[0], data[1] * weight[2] * weight[3], places[0], places[1]}}};
 }
 
@@ -195,12 +203,15 @@ class PlainSamples {
       : call_(call), layout_(layout), axes_(std::move(axes)), groups_(groups), window_(window) {}
 
   T load(size_t input, int64_t n, int64_t c, int64_t h, int64_t w) const {
-    const std::vector<int64_t> at =
-        indexIn(layout_, [&](char name) { return name == 'N' ? n : name == 'C' ? c : name == 'H' ? h : w; });
+    const std::vector<int64_t> at = indexIn(layout_, [&](char name) {
+      return name == 'N' ? n : name == 'C' ? c : name == 'H' ? h : w;
+    });
     const DType type = call_.inputs[input].dtype;
     return scalarFromBits<T>(convertScalar(call_.load(input, at), type, accumulationType(type)));
   }
-  int64_t extent(char name) const { return call_.extent(0, placeIn(layout_, {name, 0})) * blockOf(layout_, name); }
+  int64_t extent(char name) const {
+    return call_.extent(0, placeIn(layout_, {name, 0})) * blockOf(layout_, name);
+  }
 
   /// Of channel c and element (u, v) of the window at place (p, q).
   T at(int64_t n, int64_t c, int64_t u, int64_t v, int64_t p, int64_t q) const {
@@ -211,7 +222,8 @@ class PlainSamples {
     };
     const T y = placed(0, p, u);
     const T x = placed(1, q, v);
-    if (!(y >= 0 && y < static_cast<T>(extent('H')) && x >= 0 && x < static_cast<T>(extent('W')))) return T{0};
+    if (!(y >= 0 && y < static_cast<T>(extent('H')) && x >= 0 && x < static_cast<T>(extent('W'))))
+      return T{0};
     const auto y0 = static_cast<int64_t>(std::floor(y));
     const auto x0 = static_cast<int64_t>(std::floor(x));
     const int64_t y1 = std::min(static_cast<int64_t>(std::ceil(y)), extent('H') - 1);
@@ -272,8 +284,10 @@ Result<void> plainDeformable(ReferenceCall& call) {
           const std::vector<int64_t> at = indexIn(convolution.weight, [&](char name) {
             return name == 'O' ? along('C') : name == 'I' ? i : name == 'H' ? u : v;
           });
-          const Sum w = scalarFromBits<Sum>(convertScalar(call.load(2, at), call.inputs[2].dtype, accumulationType(type)));
-          sum = std::fma(static_cast<Sum>(samples.at(along('N'), first + i, u, v, along('H'), along('W'))), w, sum);
+          const Sum w = scalarFromBits<Sum>(
+              convertScalar(call.load(2, at), call.inputs[2].dtype, accumulationType(type)));
+          sum = std::fma(static_cast<Sum>(samples.at(along('N'), first + i, u, v, along('H'), along('W'))), w,
+                         sum);
         }
     call.store(0, index, convertScalar(scalarBits(sum), accumulationType(type), type));
   });

@@ -39,8 +39,8 @@ Result<std::vector<WindowAxis>> paddedAxes(const OpCall& call) {
   // One for all, one for both sides of each axis, or first those before and then those after.
   const std::vector<int64_t>& padding = call.attrs->intsOf("padding");
   if (padding.size() != 1 && padding.size() != count && padding.size() != 2 * count)
-    return opError(call, fmt::format("padding has {} entries; expected 1, {} or {}", padding.size(), count,
-                                     2 * count));
+    return opError(
+        call, fmt::format("padding has {} entries; expected 1, {} or {}", padding.size(), count, 2 * count));
   std::vector<WindowAxis> axes;
   for (size_t i = 0; i < count; ++i) {
     const int64_t before = padding[i % padding.size()];

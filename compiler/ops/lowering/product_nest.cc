@@ -40,6 +40,9 @@ int64_t tileColumns(const LoweringOptions& options, DType type, int64_t rows,
   return std::max<int64_t>(*columns, 1);
 }
 
+/// Bytes of a panel that does not stay near while blocks of rows go through it.
+constexpr int64_t kLargestPanel = 512 * 1024;
+
 /// Rows of a tile at most.
 constexpr int64_t kTileRows = 6;
 
@@ -74,14 +77,43 @@ class ProductWriter {
     splitBatch(rest);
     const Value firstBlock = e_.mul(group, e_.number(kBlocksOfTask));
     const Value blocksHere = e_.min(e_.sub(blockCount_, firstBlock), e_.number(kBlocksOfTask));
-    const Value block = e_.add(firstBlock, e_.beginLoop(LoopKind::Serial, blocksHere));
-    BATON_TRY(rowBlock(panel, block));
-    e_.end();
+    const auto allBlocks = [&]() -> Result<void> {
+      const Value block = e_.add(firstBlock, e_.beginLoop(LoopKind::Serial, blocksHere));
+      BATON_TRY(rowBlock(panel, block));
+      e_.end();
+      return success();
+    };
+    if (goesByStrips()) {
+      const int64_t width = tileColumns(context_.options(), type_, kTileRows, spec_.columns.asConstant());
+      const Value columnsHere =
+          e_.min(e_.sub(columns_, e_.mul(panel, e_.number(kPanelColumns))), e_.number(kPanelColumns));
+      const Value strips = e_.floorDiv(e_.add(columnsHere, e_.number(width - 1)), e_.number(width));
+      strip_ = Strip{e_.mul(e_.beginLoop(LoopKind::Serial, strips), e_.number(width)), width};
+      BATON_TRY(allBlocks());
+      e_.end();
+    } else {
+      BATON_TRY(allBlocks());
+    }
     e_.end();
     return success();
   }
 
  private:
+  /// The columns of one tile in a panel.
+  struct Strip {
+    Value start;
+    int64_t width;
+  };
+
+  /// Whether all blocks of a task have their turn with one tile of columns after the other: where a panel is
+  /// more than stays near, and what the blocks read of `left` does.
+  bool goesByStrips() const {
+    const std::optional<int64_t> inner = product(spec_.inner).asConstant();
+    const std::optional<int64_t> rows = spec_.rows.asConstant();
+    return spec_.isLeftSmall && inner && rows && *rows > kTileRows &&
+           *inner >= kLargestPanel / kPanelColumns / sizeBytes(type_);
+  }
+
   void splitBatch(Value rest) {
     batch_.assign(spec_.batch.size(), e_.number(0));
     for (size_t axis = spec_.batch.size(); axis-- > 0;) {
@@ -142,7 +174,7 @@ class ProductWriter {
     const bool hasOddTiles = !spec_.columns.asConstant() || *spec_.columns.asConstant() % kPanelColumns != 0;
     double copies = 0;
     for (const int64_t size : sizes) copies += static_cast<double>(hasOddTiles ? 2 * size : size);
-    if (copies > 2 && copies * context_.sinkCost() > kMostSinkNodes && !sizes.empty())
+    if (!strip_ && copies > 2 && copies * context_.sinkCost() > kMostSinkNodes && !sizes.empty())
       finished_ = b_.local(type_, {*sizes.rbegin(), kPanelColumns});
     if (sizes.size() == 1) {
       BATON_TRY(tiles(panel, first, *sizes.begin()));
@@ -175,12 +207,12 @@ class ProductWriter {
   /// The tiles of one panel for `rowCount` rows.
   Result<void> tiles(Value panel, Value firstRow, int64_t rowCount) {
     const std::optional<int64_t> constant = spec_.columns.asConstant();
-    tileColumns_ = tileColumns(context_.options(), type_, rowCount, constant);
+    tileColumns_ = strip_ ? strip_->width : tileColumns(context_.options(), type_, rowCount, constant);
     const Value panelStart = e_.mul(panel, e_.number(kPanelColumns));
     const Value columnsHere = e_.min(e_.sub(columns_, panelStart), e_.number(kPanelColumns));
     const Value width = e_.number(tileColumns_);
     const Value tileCount = e_.floorDiv(e_.add(columnsHere, e_.number(tileColumns_ - 1)), width);
-    const Value start = e_.mul(e_.beginLoop(LoopKind::Serial, tileCount), width);
+    const Value start = strip_ ? strip_->start : e_.mul(e_.beginLoop(LoopKind::Serial, tileCount), width);
     const Value left = e_.sub(columnsHere, start);
     if (constant && *constant % tileColumns_ == 0) {
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, std::nullopt));
@@ -191,7 +223,7 @@ class ProductWriter {
       BATON_TRY(tile(panel, panelStart, start, firstRow, rowCount, left));
       e_.end();
     }
-    e_.end();
+    if (!strip_) e_.end();
     return success();
   }
 
@@ -261,6 +293,7 @@ class ProductWriter {
   loop::Builder& b_;
   DType type_;
   int64_t tileColumns_ = 0;
+  std::optional<Strip> strip_;                // the only tile, when blocks go by strips
   std::optional<loop::LocalIndex> finished_;  // rows of a block, when one loop hands them on
   Value rows_;
   Value columns_;

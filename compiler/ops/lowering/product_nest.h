@@ -38,6 +38,8 @@ struct ProductSpec {
       left;
   std::function<Result<loop::Value>(const PanelPosition&)> right;
   RightLayout layout = RightLayout::Rows;
+  /// What the rows of some blocks read of `left` is little, since they share most of it.
+  bool isLeftSmall = false;
   /// Index of the result.
   std::function<std::vector<loop::Value>(std::span<const loop::Value> batch, loop::Value row,
                                          loop::Value column)>

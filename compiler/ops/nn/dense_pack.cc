@@ -79,7 +79,8 @@ Result<void> densePackReference(ReferenceCall& call) {
           if constexpr (std::is_floating_point_v<T>)
             sum = std::fma(x, w, sum);
           else
-            sum = static_cast<T>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(x) * static_cast<uint64_t>(w));
+            sum = static_cast<T>(static_cast<uint64_t>(sum) +
+                                 static_cast<uint64_t>(x) * static_cast<uint64_t>(w));
         }
         call.store(0, index, convertScalar(scalarBits(sum), wide, call.results[0].dtype));
       }

@@ -111,18 +111,18 @@ def pools(p):
         return results, {"x": given}
 
     index = 0
-    def add(*args, **kwargs):
+    def add(*args, called=None, **kwargs):
         nonlocal index
         results, inputs = case(*args, **kwargs)
-        p.case(f"pool_{index}", results, inputs, 1e-2 if args[0] in ("float16", "bfloat16") else 1e-6 if args[0] in FLOATS else 0)
+        p.case(called or f"pool_{index}", results, inputs, 1e-2 if args[0] in ("float16", "bfloat16") else 1e-6 if args[0] in FLOATS else 0)
         index += 1
 
     for attrs in variants:
         add("float32", (1, 2, 5), "NCW", attrs)
         add("float32", (1, 1, 5, 4), "NCHW", attrs)
-    add("float32", (1, 2, 4, 5), "NCHW", dict(pool_size=(2, 3), strides=(1, 2), padding=(0, 1, 1, 0), count_include_pad=True))
-    add("float32", (1, 4, 3, 4), "NHWC", dict(pool_size=(2, 2), strides=(2, 2)))
-    add("float32", (1, 8, 3, 4), "NCHW4c", dict(pool_size=(2, 2), padding=(1, 1), count_include_pad=True))
+    add("float32", (1, 2, 4, 5), "NCHW", dict(pool_size=(2, 3), strides=(1, 2), padding=(0, 1, 1, 0), count_include_pad=True), called="pool2d_nchw")
+    add("float32", (1, 4, 3, 4), "NHWC", dict(pool_size=(2, 2), strides=(2, 2)), called="pool2d_nhwc")
+    add("float32", (1, 8, 3, 4), "NCHW4c", dict(pool_size=(2, 2), padding=(1, 1), count_include_pad=True), called="pool2d_NCHW4c")
     add("float32", (1, 2, 3, 2, 4), "NCDHW", dict(pool_size=(2, 1, 2), strides=(1,), padding=(1,)))
     add("float32", (2, 1, 1, 1), "NCHW", dict(pool_size=(1,)))
     add("float32", (0, 2, 3, 3), "NCHW", dict(pool_size=(2,)))
@@ -223,7 +223,7 @@ class Cases:
         self.index = 0
 
     def add(self, data, weight, dtype="float32", layout=None, kernel=None, transposed=False, out_dtype=None, name=None, unknown=False,
-            **attrs):
+            called=None, **attrs):
         count = len(data) - 2
         x, w = whole(dtype, *data), whole(dtype, *weight)
         plain, plain_kernel = "NC" + SPATIAL[count], ("IO" if transposed else "OI") + SPATIAL[count]
@@ -245,7 +245,7 @@ class Cases:
             wt = w.a.reshape(o // 4, 4, i // 2, 2, *k).transpose(0, 2, 4, 5, 3, 1)
         inputs = {"x": Tensor(dtype, moved(x.a, plain, layout or plain)), "w": Tensor(dtype, wt)}
         # A kernel for weights of any extents is large.
-        self.program.case(f"conv_{self.index}", [(f"{name}(%x, %w{written(**texts)})", Tensor(out_dtype or dtype, moved(y, plain, out)))], inputs,
+        self.program.case(called or f"conv_{self.index}", [(f"{name}(%x, %w{written(**texts)})", Tensor(out_dtype or dtype, moved(y, plain, out)))], inputs,
                           dims={} if unknown else {"w": inputs["w"].known()})
         self.index += 1
 
@@ -256,12 +256,13 @@ def convolutions(p):
     add((2, 2, 6), (3, 2, 3), padding=(1,), strides=(2,), unknown=True)
     add((1, 1, 6), (2, 1, 2), padding=(0, 1), dilation=(2,))
     add((1, 2, 5), (3, 2, 2), layout="NWC", kernel="WIO")
-    add((1, 2, 4, 5), (3, 2, 3, 3), padding=(1, 1))
+    add((1, 2, 4, 5), (3, 2, 3, 3), padding=(1, 1), called="conv2d_nchw")
+    add((1, 2, 7, 5), (3, 2, 3, 3), padding=(1, 1), dilation=(2, 2), called="conv2d_dilated")
     add((1, 2, 5, 4), (2, 2, 3, 2), padding=(1, 0, 0, 2), strides=(2, 1), channels=2, kernel_size=(3, 2))
     add((1, 4, 4, 4), (4, 2, 2, 2), groups=2)
     add((1, 4, 4, 4), (4, 1, 3, 3), groups=4, padding=(1,))
     add((1, 2, 4, 4), (4, 1, 2, 2), groups=2, layout="NHWC", kernel="HWOI", dilation=(1, 2))
-    add((1, 3, 4, 4), (2, 3, 1, 1), layout="NHWC", kernel="HWIO", unknown=True)
+    add((1, 3, 4, 4), (2, 3, 1, 1), layout="NHWC", kernel="HWIO", unknown=True, called="conv2d_nhwc")
     add((1, 3, 4, 4), (2, 3, 1, 1), out_layout="NHWC", strides=(2, 2))
     add((1, 3, 3, 4), (2, 3, 2, 2), layout="NHWC", kernel="OHWI")
     add((2, 16, 3, 3), (16, 16, 1, 1))
@@ -269,7 +270,7 @@ def convolutions(p):
     add((1, 1, 2, 3, 4), (2, 1, 1, 2, 2), padding=(0, 1, 0, 1, 0, 1), layout="NDHWC", kernel="DHWIO")
     add((1, 4, 3, 3), (8, 4, 2, 2), layout="NCHW2c", kernel="OIHW2i4o", channels=8, out_layout="NCHW4c")
     add((1, 4, 3, 3), (8, 4, 2, 2), layout="NCHW2c", kernel="OIHW2i4o", channels=8, out_layout="NCHW4c", name="nn.contrib_conv2d_NCHWc",
-        padding=(1, 1))
+        padding=(1, 1), called="conv2d_NCHWc")
     p.define("any_extents", ["%x: Tensor[(?, ?, ?, ?), float32]", "%w: Tensor[(?, ?, ?, ?), float32]"], ["nn.conv2d(%x, %w, padding=[1])"])
     for data, weight in (((1, 2, 4, 5), (3, 2, 3, 3)), ((0, 2, 4, 4), (3, 2, 3, 3)), ((1, 0, 4, 4), (3, 0, 3, 3)), ((1, 2, 4, 4), (0, 2, 3, 3)),
                          ((1, 1, 1, 1), (1, 1, 1, 1)), ((1, 2, 0, 3), (3, 2, 2, 2)), ((1, 1, 7, 7), (9, 1, 2, 2))):
@@ -296,8 +297,8 @@ def convolutions(p):
 def transposed_convolutions(p):
     add = Cases(p).add
     add((1, 2, 4), (2, 3, 3), transposed=True)
-    add((2, 2, 4), (2, 3, 3), transposed=True, strides=(2,), padding=(1,), output_padding=(1,))
-    add((1, 2, 3, 4), (2, 3, 3, 2), transposed=True, strides=(2, 3), padding=(1, 0), unknown=True)
+    add((2, 2, 4), (2, 3, 3), transposed=True, strides=(2,), padding=(1,), output_padding=(1,), called="transposed_ncw")
+    add((1, 2, 3, 4), (2, 3, 3, 2), transposed=True, strides=(2, 3), padding=(1, 0), unknown=True, called="transposed_nchw")
     add((1, 2, 3, 3), (2, 2, 2, 2), transposed=True, dilation=(2, 1), padding=(0, 1, 1, 0))
     add((1, 4, 3, 3), (4, 2, 2, 2), transposed=True, groups=2, strides=(2,))
     add((1, 4, 3, 3), (4, 1, 3, 3), transposed=True, groups=4, strides=(2,), padding=(1,), output_padding=(1, 1))

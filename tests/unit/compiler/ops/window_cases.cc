@@ -152,8 +152,8 @@ Tensor offsets(Random& random, DType dtype, const Ints& shape) {
   std::vector<double> values;
   for (int64_t i = 0; i < elementCount(shape); ++i)
     values.push_back(random.chance(5) ? random.number(dtype)
-                                      : static_cast<double>(static_cast<int64_t>(loadScalar(
-                                            near.bytes.data() + 8 * i, DType::I64))) /
+                                      : static_cast<double>(static_cast<int64_t>(
+                                            loadScalar(near.bytes.data() + 8 * i, DType::I64))) /
                                             4);
   return tensorOf(dtype, shape, values);
 }
@@ -167,13 +167,13 @@ Case makeDeformable(Random& random, bool isWhole) {
   const int64_t padding = random.between(0, 1);
   const Ints data = {random.pick<int64_t>({0, 1, 2}), channels, random.between(2, 5), random.between(3, 5)};
   Extents places{{'N', data[0]}, {'C', 2 * moved * window[0] * window[1]}};
-  for (size_t i = 0; i < 2; ++i)
-    places["HW"[i]] = (data[2 + i] + 2 * padding - window[i]) / strides[i] + 1;
+  for (size_t i = 0; i < 2; ++i) places["HW"[i]] = (data[2 + i] + 2 * padding - window[i]) / strides[i] + 1;
   const std::string layout = isWhole ? random.pick<std::string>({"NCHW", "NHWC"}) : "NCHW";
   const std::string kernel = isWhole ? random.pick<std::string>({"OIHW", "HWIO"}) : "OIHW";
   const DType dtype = random.pick(kFloats);
   const Extents whole{{'N', data[0]}, {'C', channels}, {'H', data[2]}, {'W', data[3]}};
-  const Extents weight{{'O', groups * random.between(1, 9)}, {'I', channels / groups}, {'H', window[0]}, {'W', window[1]}};
+  const Extents weight{
+      {'O', groups * random.between(1, 9)}, {'I', channels / groups}, {'H', window[0]}, {'W', window[1]}};
   Case c{{random.tensor(dtype, shapeOf(layout, whole)), offsets(random, dtype, shapeOf(layout, places)),
           random.tensor(dtype, shapeOf(kernel, weight))},
          {}};
@@ -194,7 +194,9 @@ Case makeDensePack(Random& random) {
   const std::string layout = random.pick<std::string>({"NC", "CN", "NC4n", "NC2n2c"});
   const Extents weight{{'N', 4 * random.between(0, 3)}, {'C', 2 * random.between(0, 3)}};
   const DType dtype = random.pick(kNumeric);
-  Case c{{random.tensor(dtype, {random.between(0, 4), weight.at('C')}), random.tensor(dtype, shapeOf(layout, weight))}, {}};
+  Case c{{random.tensor(dtype, {random.between(0, 4), weight.at('C')}),
+          random.tensor(dtype, shapeOf(layout, weight))},
+         {}};
   c.attrs.set("weight_layout", layout);
   if (random.chance(50)) c.attrs.set("units", weight.at('N'));
   if (dtype == DType::I8 && random.chance(50)) c.attrs.set("out_dtype", DType::I32);
