@@ -50,6 +50,33 @@ void FunctionEmitter::annotate(llvm::Instruction* access, uint32_t buffer) const
   access->setMetadata(llvm::LLVMContext::MD_noalias, shared_.otherScopes[buffer]);
 }
 
+/// Positions along axes that were one number, as floordiv(i, n) and floormod(i, n) along an axis of n, are
+/// that number along the latter axis.
+std::vector<FunctionEmitter::AxisPosition> FunctionEmitter::joinedAxes(
+    uint32_t buffer, std::span<const NodeId> indices) const {
+  const std::vector<DimExpr>& extents = k_.bufferExtents(loop::BufferIndex(buffer));
+  const auto isExtent = [&](NodeId id, const DimExpr& extent) {
+    const Node& node = k_.node(id);
+    if (node.op == Op::Const) return extent.asConstant() == static_cast<int64_t>(node.bits);
+    return node.op == Op::Symbol && extent == DimExpr::symbol(DimSymbol(node.target));
+  };
+  std::vector<AxisPosition> joined;
+  for (size_t axis = 0; axis < indices.size(); ++axis) {
+    const Node& inner = k_.node(indices[axis]);
+    if (!joined.empty() && joined.back().axis + 1 == axis && inner.op == Op::FloorMod) {
+      const Node& outer = k_.node(joined.back().position);
+      const auto a = k_.operandsOf(outer);
+      const auto b = k_.operandsOf(inner);
+      if (outer.op == Op::FloorDiv && a[0] == b[0] && a[1] == b[1] && isExtent(b[1], extents[axis])) {
+        joined.back() = {b[0], axis};
+        continue;
+      }
+    }
+    joined.push_back({indices[axis], axis});
+  }
+  return joined;
+}
+
 /// The address that the indices of the first lane give, or a vector of addresses where lanes
 /// are not consecutive elements.
 llvm::Value* FunctionEmitter::elementAddress(uint32_t buffer, std::span<const NodeId> indices) {
@@ -57,21 +84,22 @@ llvm::Value* FunctionEmitter::elementAddress(uint32_t buffer, std::span<const No
   const std::vector<Value*>& strides = bufferStrides_[buffer];
   Value* offset = i64(0);
   Value* laneOffset = nullptr;
-  for (size_t axis = 0; axis < indices.size(); ++axis) {
+  const std::vector<AxisPosition> joined = joinedAxes(buffer, indices);
+  for (const auto& [position, axis] : joined) {
     const std::optional<int64_t> stride =
-        lanes_.width == 0 ? std::optional<int64_t>(0) : lanes_.analysis->stride(indices[axis]);
+        lanes_.width == 0 ? std::optional<int64_t>(0) : lanes_.analysis->stride(position);
     const bool isLast = axis + 1 == indices.size();
     if (stride == 0 || (isLast && stride == 1)) {
       // In bounds by the program's promise, so nothing wraps.
-      offset = b_.CreateNSWAdd(offset, b_.CreateNSWMul(scalarOf(indices[axis]), strides[axis]));
+      offset = b_.CreateNSWAdd(offset, b_.CreateNSWMul(scalarOf(position), strides[axis]));
     } else {
-      Value* const term = b_.CreateMul(vectorOf(indices[axis]), splat(strides[axis]));
+      Value* const term = b_.CreateMul(vectorOf(position), splat(strides[axis]));
       laneOffset = laneOffset == nullptr ? term : b_.CreateAdd(laneOffset, term);
     }
   }
   if (laneOffset == nullptr) return b_.CreateInBoundsGEP(element, buffers_[buffer], offset);
   // The last axis may still count the lanes: then its steps join the vector.
-  const std::optional<int64_t> last = lanes_.analysis->stride(indices.back());
+  const std::optional<int64_t> last = lanes_.analysis->stride(joined.back().position);
   Value* const base = last == 1 ? lanesFrom(offset, 1) : splat(offset);
   return b_.CreateGEP(element, buffers_[buffer], b_.CreateAdd(base, laneOffset));
 }

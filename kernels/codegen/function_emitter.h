@@ -74,6 +74,11 @@ class FunctionEmitter {
   Value* vectorOf(loop::NodeId id);
   Value* splat(Value* scalar) const;
   Value* lanesFrom(Value* first, int64_t stride);  ///< first + lane * stride
+  struct AxisPosition {
+    loop::NodeId position;
+    size_t axis;
+  };
+  std::vector<AxisPosition> joinedAxes(uint32_t buffer, std::span<const loop::NodeId> indices) const;
   Value* elementAddress(uint32_t buffer, std::span<const loop::NodeId> indices);
   void annotate(llvm::Instruction* access, uint32_t buffer) const;
   void load(loop::NodeId id, const loop::Node& node);

@@ -1,5 +1,6 @@
 // Register tiles for what sums products: each element that a row of sums reads serves several rows.
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include <fmt/format.h>
@@ -18,23 +19,29 @@ namespace {
 /// tile does it; else one loop does, for all kinds.
 constexpr size_t kMostResultNodes = 256;
 
-/// for row { values; local sums; for step { values; for column { sums[column] = ... } }
+/// A loop of those that a sum takes, one in another, with what it holds beside the next one.
+struct Step {
+  NodeId loop{};
+  Nodes statements;
+};
+
+/// for row { values; local sums; for step { ... for step { values; for column { sums[column] = ... } } }
 ///           for result { ... sums[result] ... } }
 struct Product {
   NodeId rows{};
-  NodeId steps{};
+  std::vector<Step> steps;
   NodeId columns{};
   NodeId results{};
   uint32_t sums = 0;
-  Nodes inRow;   ///< the other statements of a row
-  Nodes inStep;  ///< the other statements of a step
+  Nodes inRow;  ///< the other statements of a row
 };
 
-/// Tile and sum in registers: what `LOOP by ROWS LANES REGISTERS` asks for.
+/// What `LOOP by ROWS LANES REGISTERS STRIPS` asks for.
 struct TileShape {
   int64_t rows = 0;
   int64_t lanes = 0;
   int64_t registers = 0;
+  bool hasStrips = false;  ///< all rows have their turn with one tile of columns after the other
 
   /// Columns of a tile of so many rows: as many sums as stay in registers beside a row of what they read (of
   /// which a single row of sums needs none) and one element that is the same in all columns.
@@ -65,28 +72,35 @@ Result<Product> productOf(const Editor& editor, const Primitive& primitive) {
   if (editor.node(product.rows).loopKind != LoopKind::Serial)
     return noProduct(primitive, "it does not run in order");
   int locals = 0;
-  int loops = 0;
+  Nodes loops;
   for (const NodeId id : editor.nodesOf(editor.bodyOf(product.rows))) {
     const Node& node = editor.node(id);
     if (node.op == Op::Local && kernel.locals[node.target].extents.size() == 1) {
       product.sums = node.target;
       ++locals;
     } else if (node.op == Op::For) {
-      (loops == 0 ? product.steps : product.results) = id;
-      ++loops;
+      loops.push_back(id);
     } else if (isValueOp(node.op) || node.op == Op::Load) {
       product.inRow.push_back(id);
     } else {
       return noProduct(primitive, "it holds other statements");
     }
   }
-  if (locals != 1 || loops != 2)
+  if (locals != 1 || loops.size() != 2)
     return noProduct(primitive, "expected a local of rank 1, a loop that writes it and one that reads it");
-  const Nodes& step = editor.nodesOf(editor.bodyOf(product.steps));
-  if (step.empty() || editor.node(step.back()).op != Op::For)
-    return noProduct(primitive, "no loop at the end of a step of the sums");
-  product.columns = step.back();
-  product.inStep.assign(step.begin(), step.end() - 1);
+  product.results = loops[1];
+  const auto writesSums = [&](NodeId id) {
+    return editor.node(id).op == Op::SetLocal && editor.node(id).target == product.sums;
+  };
+  for (NodeId loop = loops[0]; product.steps.empty() || loop != product.columns;) {
+    const Nodes& step = editor.nodesOf(editor.bodyOf(loop));
+    if (step.empty() || editor.node(step.back()).op != Op::For)
+      return noProduct(primitive, "no loop at the end of a step of the sums");
+    product.steps.push_back({loop, Nodes(step.begin(), step.end() - 1)});
+    loop = step.back();
+    const Nodes& next = editor.nodesOf(editor.bodyOf(loop));
+    if (std::any_of(next.begin(), next.end(), writesSums)) product.columns = loop;
+  }
   // The sums are touched at the positions of the two loops over columns, and nowhere else.
   const BlockId inColumn = editor.bodyOf(product.columns);
   const BlockId inResult = editor.bodyOf(product.results);
@@ -101,7 +115,7 @@ Result<Product> productOf(const Editor& editor, const Primitive& primitive) {
     const bool isResult = block == inResult && at == editor.varOf(product.results) && node.op == Op::GetLocal;
     if (!isSum && !isResult) return noProduct(primitive, "the sums are used elsewhere");
   }
-  if (editor.isMadeIn(editor.extentOf(product.columns), editor.bodyOf(product.steps)))
+  if (editor.isMadeIn(editor.extentOf(product.columns), editor.bodyOf(product.steps[0].loop)))
     return noProduct(primitive, "another step has other columns");
   return product;
 }
@@ -139,7 +153,9 @@ class Tensorizer {
   }
 
   Result<void> run() {
-    for (const NodeId loop : {product_.steps, product_.columns, product_.results})
+    Nodes loops = {product_.columns, product_.results};
+    for (const Step& step : product_.steps) loops.push_back(step.loop);
+    for (const NodeId loop : loops)
       if (dependent_.contains(editor_.extentOf(loop))) return refused("rows have sums of other extents");
     const NodeId rows = editor_.extentOf(product_.rows);
     const std::set<int64_t> sizes = sizesOf(rows);
@@ -152,10 +168,23 @@ class Tensorizer {
     Nodes body;
     for (const NodeId id : product_.inRow)
       if (!dependent_.contains(id)) body.push_back(id);
+    std::optional<NodeId> strips;
+    if (shape_.hasStrips) {
+      width_ = shape_.columns(shape_.rows, mostColumns(), constantColumns());
+      const NodeId stripCount = quotient(before, editor_.extentOf(product_.results), width_);
+      strips = editor_.makeLoop(stripCount, [&](NodeId strip, Nodes& inStrip) {
+        strip_ = editor_.mul(inStrip, strip, editor_.number(width_));
+      });
+    }
     const NodeId first =
         editor_.add(body, editor_.mul(body, var, base), editor_.arithmetic(body, Op::Min, var, extra));
     writeBlock(first, base, editor_.make({.op = Op::Lt, .type = DType::Bool}, {var, extra}), sizes, body);
+    if (strips) before.push_back(*strips);
     editor_.insertBefore(product_.rows, before);
+    if (strips) {
+      editor_.remove(product_.rows);
+      editor_.nodesOf(editor_.bodyOf(*strips)).push_back(product_.rows);
+    }
     editor_.node(product_.rows).body = editor_.newBlock(std::move(body));
     const NodeId operands[] = {count, var};
     editor_.setOperands(product_.rows, operands);
@@ -182,7 +211,7 @@ class Tensorizer {
       }
     };
     add(product_.inRow);
-    add(product_.inStep);
+    for (const Step& step : product_.steps) add(step.statements);
     add(editor_.nodesOf(editor_.bodyOf(product_.columns)));
   }
 
@@ -220,15 +249,15 @@ class Tensorizer {
 
   void writeBlock(NodeId first, NodeId base, NodeId isLonger, const std::set<int64_t>& sizes, Nodes& out) {
     if (sizes.empty()) return;
-    const std::optional<int64_t> stored = editor_.constantOf(editor_.extentOf(product_.results));
-    const int64_t most = editor_.kernel().locals[product_.sums].extents[0];
+    const std::optional<int64_t> stored = constantColumns();
+    const int64_t most = mostColumns();
     const size_t resultNodes = editor_.allIn(editor_.bodyOf(product_.results)).size();
     size_t copies = 0;
     for (const int64_t size : sizes) {
       const bool hasParts = !stored || *stored % shape_.columns(size, most, stored) != 0;
       copies += static_cast<size_t>(hasParts ? 2 * size : size);
     }
-    if (copies > 2 && copies * resultNodes > kMostResultNodes) {
+    if (!strip_ && copies > 2 && copies * resultNodes > kMostResultNodes) {
       finished_ = editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {*sizes.rbegin(), most}});
       declare(*finished_, out);
     }
@@ -250,6 +279,11 @@ class Tensorizer {
       }
     }
     if (finished_) writeFinished(first, size, out);
+  }
+
+  int64_t mostColumns() const { return editor_.kernel().locals[product_.sums].extents[0]; }
+  std::optional<int64_t> constantColumns() const {
+    return editor_.constantOf(editor_.extentOf(product_.results));
   }
 
   void declare(uint32_t local, Nodes& out) {
@@ -285,25 +319,28 @@ class Tensorizer {
     Rows rows;
     for (int64_t r = 0; r < rowCount; ++r)
       rows.push_back(rowAt(editor_.add(out, first, editor_.number(r)), out));
-    const NodeId columns = editor_.extentOf(product_.results);
-    const std::optional<int64_t> constant = editor_.constantOf(columns);
-    const int64_t most = editor_.kernel().locals[product_.sums].extents[0];
-    width_ = shape_.columns(rowCount, most, constant);
-    const NodeId width = editor_.number(width_);
-    loop(LoopKind::Serial, quotient(out, columns, width_), out, [&](NodeId tile, Nodes& body) {
-      const NodeId start = editor_.mul(body, tile, width);
-      if (constant && *constant % width_ == 0) return writeTile(rows, start, std::nullopt, body);
-      const NodeId left = editor_.sub(body, columns, start);
-      body.push_back(editor_.make({.op = Op::Ge, .type = DType::Bool}, {left, width}));
-      const NodeId condition = body.back();
-      Nodes whole;
-      writeTile(rows, start, std::nullopt, whole);
-      Nodes part;
-      writeTile(rows, start, left, part);
-      const BlockId then = editor_.newBlock(std::move(whole));
-      const BlockId otherwise = editor_.newBlock(std::move(part));
-      body.push_back(editor_.make({.op = Op::If, .body = then, .otherwise = otherwise}, {condition}));
+    if (strip_) return writeTileOrPart(rows, *strip_, out);
+    width_ = shape_.columns(rowCount, mostColumns(), constantColumns());
+    const NodeId tiles = quotient(out, editor_.extentOf(product_.results), width_);
+    loop(LoopKind::Serial, tiles, out, [&](NodeId tile, Nodes& body) {
+      writeTileOrPart(rows, editor_.mul(body, tile, editor_.number(width_)), body);
     });
+  }
+
+  /// What there is of the columns of a tile.
+  void writeTileOrPart(const Rows& rows, NodeId start, Nodes& out) {
+    const std::optional<int64_t> constant = constantColumns();
+    if (constant && *constant % width_ == 0) return writeTile(rows, start, std::nullopt, out);
+    const NodeId left = editor_.sub(out, editor_.extentOf(product_.results), start);
+    out.push_back(editor_.make({.op = Op::Ge, .type = DType::Bool}, {left, editor_.number(width_)}));
+    const NodeId condition = out.back();
+    Nodes whole;
+    writeTile(rows, start, std::nullopt, whole);
+    Nodes part;
+    writeTile(rows, start, left, part);
+    const BlockId then = editor_.newBlock(std::move(whole));
+    const BlockId otherwise = editor_.newBlock(std::move(part));
+    out.push_back(editor_.make({.op = Op::If, .body = then, .otherwise = otherwise}, {condition}));
   }
 
   /// `left`: how many columns have results, where that is a part of the tile.
@@ -317,16 +354,10 @@ class Tensorizer {
       sums.push_back(editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {width_}}));
       declare(sums.back(), out);
     }
-    loop(LoopKind::Serial, editor_.extentOf(product_.steps), out, [&](NodeId step, Nodes& body) {
-      Copier shared(editor_);
-      const auto mapAll = [&](NodeId from, NodeId to) {
-        shared.map(from, to);
-        for (Copier& row : rows) row.map(from, to);
-      };
-      mapAll(editor_.varOf(product_.steps), step);
-      for (const NodeId id : product_.inStep) copyForRows(rows, shared, id, body);
+    Copier shared(editor_);
+    writeSteps(0, rows, shared, out, [&](Nodes& body) {
       loop(LoopKind::Vectorized, left && !isPadded ? *left : whole, body, [&](NodeId column, Nodes& inner) {
-        mapAll(editor_.varOf(product_.columns), editor_.add(inner, start, column));
+        mapAll(rows, shared, editor_.varOf(product_.columns), editor_.add(inner, start, column));
         const Nodes statements = editor_.nodesOf(editor_.bodyOf(product_.columns));
         for (const NodeId id : statements) {
           if (!usesLocal(editor_.node(id), product_.sums)) {
@@ -360,6 +391,23 @@ class Tensorizer {
       writeResults(rows[r], left.value_or(whole), start, out,
                    [&](NodeId column, Nodes& body) { return get(read, {column}, body); });
     }
+  }
+
+  /// The loops of a sum from the given one inwards; `body` writes what the last one does.
+  void writeSteps(size_t from, Rows& rows, Copier& shared, Nodes& out,
+                  const std::function<void(Nodes& out)>& body) {
+    if (from == product_.steps.size()) return body(out);
+    const Step& step = product_.steps[from];
+    loop(LoopKind::Serial, shared.of(editor_.extentOf(step.loop)), out, [&](NodeId at, Nodes& inner) {
+      mapAll(rows, shared, editor_.varOf(step.loop), at);
+      for (const NodeId id : step.statements) copyForRows(rows, shared, id, inner);
+      writeSteps(from + 1, rows, shared, inner, body);
+    });
+  }
+
+  static void mapAll(Rows& rows, Copier& shared, NodeId from, NodeId to) {
+    shared.map(from, to);
+    for (Copier& row : rows) row.map(from, to);
   }
 
   /// Once for each row where rows differ in it, else once.
@@ -410,6 +458,7 @@ class Tensorizer {
   const TileShape& shape_;
   std::set<NodeId> dependent_;
   int64_t width_ = 0;                 // of the tiles that are being written
+  std::optional<NodeId> strip_;       // where the strip begins that all rows have their turn with
   std::optional<uint32_t> finished_;  // sums of a block, when one loop writes its results
 };
 
@@ -430,15 +479,16 @@ Result<void> checkSumsReadNoResult(const Editor& editor, const Product& product)
     return success();
   };
   BATON_TRY(check(product.inRow));
-  return check(editor.allIn(editor.bodyOf(product.steps)));
+  return check(editor.allIn(editor.bodyOf(product.steps[0].loop)));
 }
 
 }  // namespace
 
 Result<void> tensorize(Editor& editor, const Primitive& primitive) {
-  const TileShape shape{primitive.numbers[0], primitive.numbers[1], primitive.numbers[2]};
+  const TileShape shape{primitive.numbers[0], primitive.numbers[1], primitive.numbers[2],
+                        primitive.numbers[3] != 0};
   constexpr int64_t kMost = 64;
-  for (const int64_t number : primitive.numbers)
+  for (const int64_t number : {shape.rows, shape.lanes, shape.registers})
     if (number < 1 || number > kMost)
       return refused(fmt::format("{} rows, lanes or registers; expected 1 to {}", number, kMost));
   BATON_TRY_ASSIGN(const Product product, productOf(editor, primitive));

@@ -22,7 +22,7 @@ constexpr Form kForms[kKindCount] = {
     {"tile", 2, 2, 2, 4},       {"vectorize", 1, 1, 0, 0},      {"unroll", 1, 1, 0, 0},
     {"parallel", 1, 1, 1, 0},   {"compute_inline", 1, 1, 0, 0}, {"compute_at", 2, 2, 0, 0},
     {"cache_read", 2, 2, 0, 0}, {"cache_write", 2, 2, 0, 0},    {"rfactor", 1, 1, 1, 1},
-    {"pack", 1, 1, 2, 0},       {"tensorize", 1, 1, 3, 0},      {"transpose", 2, 2, 1, 0},
+    {"pack", 1, 1, 2, 0},       {"tensorize", 1, 1, 4, 0},      {"transpose", 2, 2, 1, 0},
 };
 
 std::vector<std::string_view> wordsOf(std::string_view line) {

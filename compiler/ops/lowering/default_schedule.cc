@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "compiler/ops/lowering/product_nest.h"
 #include "kernels/schedule/pattern.h"
 
 namespace baton::ops {
@@ -119,6 +120,8 @@ Schedule scheduleTransposed(const LoopNest& nest, const std::string& across, int
 /// panel is still at hand when all of its rows in the task are done.
 constexpr int64_t kTileRows = 6;
 constexpr int64_t kTaskRows = 16 * kTileRows;
+/// Bytes of a panel that does not stay near while blocks of rows go through it.
+constexpr int64_t kLargestPanel = 512 * 1024;
 
 Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
   Schedule out;
@@ -141,7 +144,12 @@ Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
   const double rowsOfTask = static_cast<double>(std::min<int64_t>(rows.value_or(32), kTaskRows));
   runParallel(fuseAll(outer, out), tasks, std::max(nest.cost * rowsOfTask, 1.0), out);
   const int64_t lanes = std::max<int64_t>(registers.bytes / sizeBytes(nest.product->type), 1);
-  out.push_back({Kind::Tensorize, {row}, {kTileRows, lanes, registers.count}, {}});
+  // All rows of a task have their turn with one tile of columns after the other where a panel is more than
+  // stays near, and what the rows read beside it does.
+  const int64_t bytesOfStep = kPanelColumns * sizeBytes(nest.product->type);
+  const bool hasLargePanels = nest.product->steps.value_or(0) >= kLargestPanel / bytesOfStep;
+  const bool goesByStrips = nest.product->isLeftSmall && hasLargePanels && rows && *rows > kTileRows;
+  out.push_back({Kind::Tensorize, {row}, {kTileRows, lanes, registers.count, goesByStrips ? 1 : 0}, {}});
   return out;
 }
 

@@ -25,6 +25,8 @@ struct LoopNest {
   struct Product {
     DType type;                        ///< of the sums
     std::vector<std::string> columns;  ///< loops over the columns of a panel: sums, and their results
+    bool isLeftSmall;                  ///< what some rows read of the first operand is little
+    std::optional<int64_t> steps;      ///< of a sum, where they are known
   };
   std::vector<Loop> loops;         ///< the outermost first
   size_t sharedLoops = 0;          ///< so many of the first hold nothing that not all of them see

@@ -9,15 +9,18 @@
 
 namespace baton::ops {
 
-Result<ir::Constant> packDenseWeight(const ir::Constant& weight) {
-  if (weight.shape.size() != 2)
+Result<ir::Constant> packWeight(const ir::Constant& weight) {
+  if (weight.shape.size() < 2)
     return Error(ErrorCode::InvalidArgument,
-                 fmt::format("a weight of rank {}; expected 2", weight.shape.size()));
+                 fmt::format("a weight of rank {}; expected 2 or more", weight.shape.size()));
   const int64_t rows = weight.shape[0];
-  const int64_t inner = weight.shape[1];
+  const std::span<const int64_t> rest = std::span(weight.shape).subspan(1);
+  const int64_t inner = checkedElementCount(rest).value_or(0);
   const int64_t panels = rows / kPanelColumns + (rows % kPanelColumns != 0 ? 1 : 0);
   ir::Constant packed = weight;
-  packed.shape = {panels, inner, kPanelColumns};
+  packed.shape = {panels};
+  packed.shape.insert(packed.shape.end(), rest.begin(), rest.end());
+  packed.shape.push_back(kPanelColumns);
   const auto size = static_cast<int64_t>(sizeBytes(weight.dtype));
   const std::optional<int64_t> count = checkedElementCount(packed.shape);
   const std::optional<int64_t> bytes = count ? checkedMul(*count, size) : std::nullopt;

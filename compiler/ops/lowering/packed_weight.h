@@ -1,4 +1,5 @@
-// Weights of nn.dense in the layout that nn.dense_packed reads.
+// Weights in panels: of nn.dense in the layout that nn.dense_packed reads, of convolutions in that which
+// they read fastest.
 #pragma once
 
 #include <string_view>
@@ -11,7 +12,7 @@ namespace baton::ops {
 /// with zeros.
 inline constexpr std::string_view kPackedLayout = "N/64,K,64";
 
-/// A weight of shape (N, K) as one of shape (ceil(N / 64), K, 64). The bytes must be there.
-Result<ir::Constant> packDenseWeight(const ir::Constant& weight);
+/// A weight of shape (N, K...) as one of shape (ceil(N / 64), K..., 64). The bytes must be there.
+Result<ir::Constant> packWeight(const ir::Constant& weight);
 
 }  // namespace baton::ops

@@ -30,8 +30,9 @@ class ProductWriter {
     if (spec_.layout == RightLayout::Strided && !(rows && *rows < kRowsWorthPacking)) BATON_TRY(pack());
     const DType type = accumulationType(context_.resultType());
     LoopNest nest;
-    nest.product = LoopNest::Product{type};
-    nest.cost = static_cast<double>(kPanelColumns * spec_.inner.asConstant().value_or(kTypicalInner));
+    const std::optional<int64_t> inner = product(spec_.inner).asConstant();
+    nest.product = LoopNest::Product{type, {}, spec_.isLeftSmall, inner};
+    nest.cost = static_cast<double>(kPanelColumns) * static_cast<double>(inner.value_or(kTypicalInner));
     std::vector<DimExpr> extents = spec_.batch;
     extents.insert(extents.end(), {ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns)), spec_.rows});
     std::vector<Value> counts;
@@ -51,7 +52,11 @@ class ProductWriter {
     const Value summed = spec_.layout == RightLayout::Padded ? e_.number(kPanelColumns) : columnsHere;
 
     const loop::LocalIndex sums = b_.local(type, {kPanelColumns});
-    const Value k = e_.beginLoop(LoopKind::Serial, e_.dim(spec_.inner));
+    std::vector<Value> steps;
+    for (const DimExpr& extent : spec_.inner) steps.push_back(e_.dim(extent));
+    e_.skipWhenEmpty(steps);
+    std::vector<Value> k;
+    for (const Value count : steps) k.push_back(e_.beginLoop(LoopKind::Serial, count));
     BATON_TRY_ASSIGN(const Value rawLeft, spec_.left(batch, row, k));
     const Value left = loop::cast(rawLeft, type);
     const Value j = beginColumns(nest, summed);
@@ -60,7 +65,7 @@ class ProductWriter {
     const Value sum = b_.get(sums, {j});
     b_.set(sums, {j}, isFloat(type) ? loop::fma(left, right, sum) : sum + left * right);
     e_.end();
-    e_.end();
+    for (size_t axis = 0; axis < k.size(); ++axis) e_.end();
     const Value done = beginColumns(nest, columnsHere);
     const Value value = loop::cast(b_.get(sums, {done}), context_.resultType());
     BATON_TRY(context_.sink(spec_.index(batch, row, e_.add(panelStart, done)), value));
@@ -81,7 +86,9 @@ class ProductWriter {
   Result<void> pack() {
     const DimExpr panels = ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns));
     std::vector<DimExpr> extents = spec_.batch;
-    extents.insert(extents.end(), {panels, spec_.inner, DimExpr::constant(kPanelColumns)});
+    extents.push_back(panels);
+    extents.insert(extents.end(), spec_.inner.begin(), spec_.inner.end());
+    extents.push_back(DimExpr::constant(kPanelColumns));
     std::vector<DimExpr> own;
     for (const DimExpr& extent : extents) own.push_back(e_.toKernelSymbols(extent));
     const loop::BufferIndex buffer = b_.scratch(context_.inputType(1), own);
@@ -89,17 +96,20 @@ class ProductWriter {
     const Value last = e_.sub(e_.dim(spec_.columns), e_.number(1));
     BATON_TRY(forEachIndex(e_, extents, {}, [&](std::span<const Value> index) -> Result<void> {
       const Value panel = index[batchRank];
-      const Value inPanel = index[batchRank + 2];
+      const Value inPanel = index.back();
       const Value column = e_.min(e_.add(e_.mul(panel, e_.number(kPanelColumns)), inPanel), last);
       BATON_TRY_ASSIGN(const Value value,
-                       spec_.right({index.first(batchRank), index[batchRank + 1], panel, inPanel, column}));
+                       spec_.right({index.first(batchRank), index.subspan(batchRank + 1, spec_.inner.size()),
+                                    panel, inPanel, column}));
       b_.store(buffer, index, value);
       return success();
     }));
     spec_.layout = RightLayout::Padded;
     spec_.right = [this, buffer](const PanelPosition& at) -> Result<Value> {
       std::vector<Value> index(at.batch.begin(), at.batch.end());
-      index.insert(index.end(), {at.panel, at.inner, at.inPanel});
+      index.push_back(at.panel);
+      index.insert(index.end(), at.inner.begin(), at.inner.end());
+      index.push_back(at.inPanel);
       return e_.at(e_.guarded(index), [&] { return b_.load(buffer, index); });
     };
     return success();
@@ -112,6 +122,20 @@ class ProductWriter {
 };
 
 }  // namespace
+
+std::vector<Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, Value row) {
+  std::vector<Value> index(extents.size(), row);
+  for (size_t axis = extents.size(); axis-- > 0;) {
+    if (axis == 0) {
+      index[0] = row;
+      break;
+    }
+    const Value extent = emitter.dim(extents[axis]);
+    index[axis] = emitter.floorMod(row, extent);
+    row = emitter.floorDiv(row, extent);
+  }
+  return index;
+}
 
 Result<void> writeProduct(NestContext& context, ProductSpec spec) {
   return ProductWriter(context, spec).run();

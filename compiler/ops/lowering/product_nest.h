@@ -16,7 +16,7 @@ inline constexpr int64_t kPanelColumns = 64;
 /// Where an element of the second operand stands.
 struct PanelPosition {
   std::span<const loop::Value> batch;
-  loop::Value inner;
+  std::span<const loop::Value> inner;
   loop::Value panel;    ///< n / kPanelColumns
   loop::Value inPanel;  ///< n % kPanelColumns
   loop::Value column;   ///< n
@@ -32,16 +32,22 @@ struct ProductSpec {
   std::vector<DimExpr> batch;  ///< axes that both operands and the result have, in this order
   DimExpr rows;
   DimExpr columns;
-  DimExpr inner;
-  std::function<Result<loop::Value>(std::span<const loop::Value> batch, loop::Value row, loop::Value inner)>
+  std::vector<DimExpr> inner;  ///< axes of the reduced index, which is taken in row-major order
+  std::function<Result<loop::Value>(std::span<const loop::Value> batch, loop::Value row,
+                                    std::span<const loop::Value> inner)>
       left;
   std::function<Result<loop::Value>(const PanelPosition&)> right;
   RightLayout layout = RightLayout::Rows;
+  /// What some rows read of `left` is little, since they share most of it.
+  bool isLeftSmall = false;
   /// Index of the result.
   std::function<std::vector<loop::Value>(std::span<const loop::Value> batch, loop::Value row,
                                          loop::Value column)>
       index;
 };
+
+/// A number of a row as an index over several axes.
+std::vector<loop::Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, loop::Value row);
 
 /// Hands every element to the context's sink, in a nest of its own.
 Result<void> writeProduct(NestContext& context, ProductSpec spec);

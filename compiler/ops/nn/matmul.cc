@@ -6,14 +6,12 @@
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/lowering/lowering.h"
 #include "compiler/ops/lowering/product_nest.h"
+#include "compiler/ops/nn/product_type.h"
 #include "compiler/ops/reference_call.h"
 #include "compiler/ops/relations.h"
 
 namespace baton::ops {
 
-namespace {
-
-/// The result's dtype: `out_dtype` where it is given, and then at least as wide as the data.
 Result<DType> productDType(const OpCall& call, DType data, std::optional<DType> requested) {
   const DType out = requested.value_or(data);
   if (out == data) return out;
@@ -24,7 +22,6 @@ Result<DType> productDType(const OpCall& call, DType data, std::optional<DType> 
   return out;
 }
 
-/// What the products have in common once ranks are settled: one dtype in, one out.
 Result<std::optional<StructureResult>> productStructure(const OpCall& call, StructureContext& context,
                                                         std::optional<DType> requested,
                                                         std::optional<int> rank) {
@@ -38,6 +35,8 @@ Result<std::optional<StructureResult>> productStructure(const OpCall& call, Stru
   BATON_TRY_ASSIGN(const DType result, productDType(call, *dtype, requested));
   return oneResult(result, *rank);
 }
+
+namespace {
 
 Result<void> requireMatrix(const OpCall& call, StructureContext& context, int least) {
   const std::optional<int> rank = context.rank(0);
@@ -127,21 +126,6 @@ namespace {
 
 using loop::Value;
 
-/// Splits a number of a row into an index over several axes.
-std::vector<Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, Value row) {
-  std::vector<Value> index(extents.size(), row);
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    if (axis == 0) {
-      index[0] = row;
-      break;
-    }
-    const Value extent = emitter.dim(extents[axis]);
-    index[axis] = emitter.floorMod(row, extent);
-    row = emitter.floorDiv(row, extent);
-  }
-  return index;
-}
-
 /// A tensor of any rank times a matrix: all leading axes are rows.
 Result<void> productOfRows(NestContext& context, std::function<Result<Value>(const PanelPosition&)> right,
                            RightLayout layout) {
@@ -149,13 +133,13 @@ Result<void> productOfRows(NestContext& context, std::function<Result<Value>(con
   const std::vector<DimExpr> leading(data.begin(), data.end() - 1);
   ProductSpec spec;
   spec.rows = product(leading);
-  spec.inner = data.back();
+  spec.inner = {data.back()};
   spec.columns = context.resultDims().back();
   spec.layout = layout;
   spec.right = std::move(right);
-  spec.left = [&context, leading](std::span<const Value>, Value row, Value inner) {
+  spec.left = [&context, leading](std::span<const Value>, Value row, std::span<const Value> inner) {
     std::vector<Value> index = splitRow(context.emitter(), leading, row);
-    index.push_back(inner);
+    index.push_back(inner[0]);
     return context.read(0, index);
   };
   spec.index = [&context, leading](std::span<const Value>, Value row, Value column) {
@@ -171,8 +155,8 @@ Result<void> productWithMatrix(NestContext& context, bool transposesRight) {
   return productOfRows(
       context,
       [&context, transposesRight](const PanelPosition& at) {
-        return transposesRight ? context.read(1, {at.column, at.inner})
-                               : context.read(1, {at.inner, at.column});
+        return transposesRight ? context.read(1, {at.column, at.inner[0]})
+                               : context.read(1, {at.inner[0], at.column});
       },
       transposesRight ? RightLayout::Strided : RightLayout::Rows);
 }
@@ -186,7 +170,7 @@ Result<void> productOfBatches(NestContext& context, bool transposesLeft, bool tr
   spec.batch.assign(result.begin(), result.end() - 2);
   spec.rows = result[result.size() - 2];
   spec.columns = result.back();
-  spec.inner = transposesLeft ? left[left.size() - 2] : left.back();
+  spec.inner = {transposesLeft ? left[left.size() - 2] : left.back()};
   spec.layout = transposesRight ? RightLayout::Strided : RightLayout::Rows;
   // Axes of batches broadcast.
   const auto batchOf = [&context](std::span<const DimExpr> own, std::span<const DimExpr> wanted,
@@ -210,15 +194,15 @@ Result<void> productOfBatches(NestContext& context, bool transposesLeft, bool tr
     return index;
   };
   spec.left = [&context, left, result, batchOf, transposesLeft](std::span<const Value> batch, Value row,
-                                                                Value inner) {
+                                                                std::span<const Value> inner) {
     std::vector<Value> index = batchOf(left, result, batch);
-    index.insert(index.end(), {transposesLeft ? inner : row, transposesLeft ? row : inner});
+    index.insert(index.end(), {transposesLeft ? inner[0] : row, transposesLeft ? row : inner[0]});
     return context.read(0, index);
   };
   spec.right = [&context, right, result, batchOf, transposesRight](const PanelPosition& at) {
     std::vector<Value> index = batchOf(right, result, at.batch);
     index.insert(index.end(),
-                 {transposesRight ? at.column : at.inner, transposesRight ? at.inner : at.column});
+                 {transposesRight ? at.column : at.inner[0], transposesRight ? at.inner[0] : at.column});
     return context.read(1, index);
   };
   spec.index = [](std::span<const Value> batch, Value row, Value column) {
@@ -313,7 +297,7 @@ Result<std::vector<TensorDims>> densePackedDims(const OpCall& call, DimsContext&
 Result<void> densePackedNest(NestContext& context) {
   return productOfRows(
       context,
-      [&context](const PanelPosition& at) { return context.read(1, {at.panel, at.inner, at.inPanel}); },
+      [&context](const PanelPosition& at) { return context.read(1, {at.panel, at.inner[0], at.inPanel}); },
       RightLayout::Padded);
 }
 Result<void> densePackedReference(ReferenceCall& call) {

@@ -43,3 +43,15 @@ def : ProductOperator<"nn.dense_packed", [Input<"data", Numeric>, Input<"weight"
     Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the data; None: that of the data">,
   ];
 }
+
+def : Operator<"nn.contrib_dense_pack", [Input<"data", Numeric>, Input<"weight", Numeric>], "densePack"> {
+  let Attrs = [
+    Attr<"units", IntAttr, "None", "Rows of the weight">,
+    Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the data; None: that of the data">,
+    Attr<"weight_layout", StringAttr, "NC", "Axes of the weight by letter, rows N and columns C, which may be in blocks: NC8n">,
+  ];
+  let Lowering = Legal;
+  let Summary = "`nn.dense` of a matrix with a weight in blocks";
+  let Formula = "y[m, n] = sum over k of data[m, k] * weight[n, k]";
+  let Errors = "Another layout";
+}

@@ -56,6 +56,8 @@ OTHER = {
         "a pass makes the operator, with its weight",
     ("compiler/ops/arrange/pad.cc", "dimension {} of the data has no elements to continue"): runs("operators_padding"),
     ("compiler/ops/arrange/pad.cc", "dimension {} of the result is negative or too large"): runs("operators_padding"),
+    ("compiler/ops/pooling/global.cc", "there are no elements"): runs("operators_pooling"),
+    ("compiler/ops/pooling/pool.cc", "division by an extent of zero"): "a count is 1 at least",
     ("compiler/ops/reduction/reduction.cc", "{}: there are no elements"): RUNS,
     ("compiler/ops/registry.cc", "any type"): "nowhere expected",
     ("compiler/ops/relations.cc", "{} inputs expected, {} given"): "the parser has counted",

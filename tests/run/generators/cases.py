@@ -31,6 +31,10 @@ class Program:
         self.start(name, inputs)
         self.lines.append(f"// expect{f' ~{tolerance:g}' if tolerance else ''}: {text(results)}")
 
+    def states(self, sentence):
+        """Of docs/semantics.md; what follows shows it."""
+        self.lines.append(f"// states: {sentence}")
+
     def fails(self, name, inputs, message):
         self.start(name, inputs)
         self.lines.append(f"// fails: {message}")

@@ -152,7 +152,8 @@ class RandomSchedule {
         break;
       case Kind::Tensorize:
         p.targets = {loop()};
-        p.numbers = {number(), static_cast<int64_t>(1 << pick(3)), static_cast<int64_t>(2 + pick(20))};
+        p.numbers = {number(), static_cast<int64_t>(1 << pick(3)), static_cast<int64_t>(2 + pick(20)),
+                     static_cast<int64_t>(pick(2))};
         break;
     }
     return p;

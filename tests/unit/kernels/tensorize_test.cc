@@ -18,7 +18,7 @@ size_t countOf(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("tensorize: two rows share what they read") {
-  CHECK(applied(replaced(kSums, "for %0 < $m as i", "for %0 < 2 as i"), "tensorize i by 2 4 16") ==
+  CHECK(applied(replaced(kSums, "for %0 < $m as i", "for %0 < 2 as i"), "tensorize i by 2 4 16 0") ==
         R"(  for %0 < 1 as i {
     %1 = min i64 %0, 0
     %2 = mul i64 %0, 2
@@ -71,16 +71,16 @@ TEST_CASE("tensorize: blocks of rows have almost as many each, and only what the
       if (text.find(std::string(", ") + size + "\n    if ") != std::string::npos) found += size;
     return found;
   };
-  CHECK(sizes("$m", "tensorize i by 4 4 16") == "1234");
-  CHECK(sizes("10", "tensorize i by 4 4 16") == "34");
+  CHECK(sizes("$m", "tensorize i by 4 4 16 0") == "1234");
+  CHECK(sizes("10", "tensorize i by 4 4 16 0") == "34");
   // A single kind needs no choice, and no rows no code.
-  CHECK(sizes("8", "tensorize i by 4 4 16") == "");
-  CHECK(countOf(applied(replaced(kSums, "$m as i", "0 as i"), "tensorize i by 4 4 16"), "fma") == 0);
+  CHECK(sizes("8", "tensorize i by 4 4 16 0") == "");
+  CHECK(countOf(applied(replaced(kSums, "$m as i", "0 as i"), "tensorize i by 4 4 16 0"), "fma") == 0);
 }
 
 TEST_CASE("tensorize: tiles are as wide as their registers, and no wider than the columns") {
   const auto width = [](const std::string& by) {
-    const std::string text = applied(replaced(kSums, "$m as i", "2 as i"), "tensorize i by " + by);
+    const std::string text = applied(replaced(kSums, "$m as i", "2 as i"), "tensorize i by " + by + " 0");
     const size_t at = text.find("local l0 f32[");
     REQUIRE(at != std::string::npos);
     return text.substr(at + 13, text.find(']', at) - at - 13);
@@ -101,23 +101,44 @@ TEST_CASE("tensorize: results that are long are written by one loop for all kind
   }
   std::string text = replaced(kSums, "%10 = add f32 %9, %1\n", results);
   text = replaced(text, "store out0[%0, %8], %10", "store out0[%0, %8], " + last);
-  CHECK(countOf(applied(text, "tensorize i by 4 4 16"), "store out0") == 1);
-  CHECK(countOf(applied(kSums, "tensorize i by 4 4 16"), "store out0") > 1);
+  CHECK(countOf(applied(text, "tensorize i by 4 4 16 0"), "store out0") == 1);
+  CHECK(countOf(applied(kSums, "tensorize i by 4 4 16 0"), "store out0") > 1);
+}
+
+TEST_CASE("tensorize: in strips, all rows come before the next columns") {
+  const std::string text = applied(kSums, "tensorize i by 2 1 4 1");
+  // The loop over strips is around the one over blocks of rows.
+  const size_t strips = text.find("  for ");
+  const size_t rows = text.find(" as i {");
+  REQUIRE(rows != std::string::npos);
+  CHECK(text.find(" as i {", rows + 1) == std::string::npos);
+  CHECK(text.substr(strips, text.find('\n', strips) - strips).find(" as i") == std::string::npos);
+  CHECK(strips < rows);
+}
+
+TEST_CASE("tensorize: sums over several loops") {
+  std::string text =
+      replaced(kSums, "for %2 < $n as k {", "for %20 < 3 as q { %21 = add i64 %20, 0 for %2 < $n as k {");
+  text = replaced(text, "set l0[%4], %7\n      }", "set l0[%4], %7\n      } }");
+  const std::string tiles = applied(text, "tensorize i by 2 4 16 0");
+  // Blocks of one row and of two.
+  CHECK(countOf(tiles, "fma") == 1 + 2);
+  CHECK(countOf(tiles, " < 3 {") == 2);
 }
 
 TEST_CASE("tensorize: what is no sum of products, row by row") {
   const auto refusal = [](const std::string& part, const std::string& by) {
-    const std::string text = applied(replaced(kSums, part, by), "tensorize i by 2 4 16");
-    const std::string prefix = "tensorize i by 2 4 16: ";
+    const std::string text = applied(replaced(kSums, part, by), "tensorize i by 2 4 16 0");
+    const std::string prefix = "tensorize i by 2 4 16 0: ";
     REQUIRE(text.substr(0, prefix.size()) == prefix);
     return text.substr(prefix.size());
   };
   const std::string none = "loop i does not sum products row by row: ";
-  CHECK(applied(kSums, "tensorize k by 2 4 16").find("loop k does not sum") != std::string::npos);
-  CHECK(applied(kSums, "parallel i by 1\ntensorize i by 2 4 16") ==
-        "tensorize i by 2 4 16: " + none + "it does not run in order");
-  CHECK(applied(kSums, "tensorize i by 0 4 16") ==
-        "tensorize i by 0 4 16: 0 rows, lanes or registers; expected 1 to 64");
+  CHECK(applied(kSums, "tensorize k by 2 4 16 0").find("loop k does not sum") != std::string::npos);
+  CHECK(applied(kSums, "parallel i by 1\ntensorize i by 2 4 16 0") ==
+        "tensorize i by 2 4 16 0: " + none + "it does not run in order");
+  CHECK(applied(kSums, "tensorize i by 0 4 16 0") ==
+        "tensorize i by 0 4 16 0: 0 rows, lanes or registers; expected 1 to 64");
   CHECK(refusal("local l0 f32[8]", "local l0 f32[8] local l1 f32[8]") ==
         none + "expected a local of rank 1, a loop that writes it and one that reads it");
   CHECK(refusal("local l0 f32[8]", "local l0 f32[8] set l0[1], %1") == none + "it holds other statements");
@@ -134,9 +155,9 @@ TEST_CASE("tensorize: what is no sum of products, row by row") {
         "sums are made of what is written in the same loop");
   CHECK(refusal("%7 = fma", "store out0[%0, 0], %5 %7 = fma") == "a buffer is written while sums are made");
   const std::string failing = replaced(kSums, "output f32[m, 7]", "output f32[m, 7] message \"m\"");
-  CHECK(
-      applied(replaced(failing, "%9 = get l0[%8]", "fail 0, %8 %9 = get l0[%8]"), "tensorize i by 2 4 16") ==
-      "tensorize i by 2 4 16: an iteration may fail, and the first one that does is reported");
+  CHECK(applied(replaced(failing, "%9 = get l0[%8]", "fail 0, %8 %9 = get l0[%8]"),
+                "tensorize i by 2 4 16 0") ==
+        "tensorize i by 2 4 16 0: an iteration may fail, and the first one that does is reported");
 }
 
 }  // namespace baton::schedule::test

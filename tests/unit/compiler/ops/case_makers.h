@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/unit/compiler/ops/operator_cases.h"
@@ -22,6 +23,8 @@ void addNormalisationMakers(Makers& makers);
 void addPaddingMakers(Makers& makers);
 void addPositionMakers(Makers& makers);
 void addScanMakers(Makers& makers);
+/// Of pools and convolutions.
+void addWindowMakers(Makers& makers);
 
 using Ints = std::vector<int64_t>;
 

@@ -93,6 +93,7 @@ Makers makers() {
   addPaddingMakers(out);
   addPositionMakers(out);
   addScanMakers(out);
+  addWindowMakers(out);
   out["cast"] = [](Random& random) {
     Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
     c.attrs.set("dtype", random.pick(kAny));
@@ -172,7 +173,7 @@ Makers makers() {
     const int64_t units = random.pick<int64_t>({0, 1, 5, 63, 64, 65, 128, 130});
     shape.push_back(inner);
     const Tensor weight = random.tensor(dtype, {units, inner});
-    const ir::Constant packed = packDenseWeight({dtype, weight.shape, weight.bytes, "", ""}).value();
+    const ir::Constant packed = packWeight({dtype, weight.shape, weight.bytes, "", ""}).value();
     Case c{{random.tensor(dtype, shape), {dtype, packed.shape, packed.bytes}}, {}};
     c.attrs.set("units", units);
     outType(random, c, dtype);
