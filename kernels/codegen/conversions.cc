@@ -105,9 +105,9 @@ Value* emitCast(IRBuilder<>& b, DType from, DType to, Value* value) {
   return integerToInteger(b, from, to, value);
 }
 
-Value* emitBitcast(IRBuilder<>& b, DType from, DType to, Value* value) {
+Value* emitBitcast(IRBuilder<>& b, DType from, DType to, Value* value, bool canonicalNan) {
   Type* const type = withLanesOf(registerType(b.getContext(), to), value->getType());
-  if (!isFloat(from) || isFloat(to)) return b.CreateBitCast(value, type);
+  if (!isFloat(from) || isFloat(to) || !canonicalNan) return b.CreateBitCast(value, type);
   if (from == DType::F32 || from == DType::F64) {
     const uint64_t nan = from == DType::F32 ? 0x7FC00000u : 0x7FF8000000000000u;
     return b.CreateSelect(b.CreateFCmpUNO(value, value), llvm::ConstantInt::get(type, nan),

@@ -10,7 +10,7 @@ namespace baton::codegen {
 
 /// As convertScalar of base/dtype.h; scalars or vectors of registers (see value_ops.h).
 llvm::Value* emitCast(llvm::IRBuilder<>& b, DType from, DType to, llvm::Value* value);
-/// NaNs become the canonical one when a float is read as an integer.
-llvm::Value* emitBitcast(llvm::IRBuilder<>& b, DType from, DType to, llvm::Value* value);
+/// NaNs become the canonical one when a float is read as an integer, unless any will do.
+llvm::Value* emitBitcast(llvm::IRBuilder<>& b, DType from, DType to, llvm::Value* value, bool canonicalNan);
 
 }  // namespace baton::codegen

@@ -266,7 +266,16 @@ void FunctionEmitter::valueOp(NodeId id, const Node& node) {
   const DType operandType = k_.node(node.op == Op::Select ? ids[1] : ids[0]).type;
   if (isIntegerDivision(node.op) && node.target != loop::kNoMessage)
     ifThen(emitDivisionFails(b_, operandType, operands[0], operands[1]), [&] { failWith(node.target, {}); });
-  values_[id.value()] = emitValueOp(b_, node.op, operandType, node.type, operands);
+  values_[id.value()] = emitValueOp(b_, node.op, operandType, node.type, operands,
+                                    {.canonicalNan = needsCanonicalNan(id, node)});
+}
+
+bool FunctionEmitter::needsCanonicalNan(NodeId id, const Node& node) {
+  const bool readsBits = node.op == Op::CopySign || (node.op == Op::Bitcast && !isFloat(node.type) &&
+                                                     isFloat(k_.node(k_.operandsOf(node)[0]).type));
+  if (!readsBits) return true;
+  if (!shared_.nans) shared_.nans.emplace(k_);
+  return shared_.nans->needsCanonical(id);
 }
 
 void FunctionEmitter::branch(const Node& node) {

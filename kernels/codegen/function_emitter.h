@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/codegen/lane_analysis.h"
+#include "kernels/codegen/nan_analysis.h"
 #include "kernels/loop/captures.h"
 #include "kernels/loop/kernel.h"
 
@@ -24,7 +25,8 @@ struct KernelShared {
   std::vector<llvm::MDNode*> ownScope;     ///< for each buffer, !alias.scope of its accesses
   std::vector<llvm::MDNode*> otherScopes;  ///< ... and !noalias
   std::function<llvm::Function*(llvm::FunctionType*, const char* name)> newFunction;
-  std::string error;  ///< the first problem met; empty when there is none
+  std::optional<NanAnalysis> nans;  ///< made when it is first asked
+  std::string error;                ///< the first problem met; empty when there is none
 };
 
 class FunctionEmitter {
@@ -96,6 +98,7 @@ class FunctionEmitter {
   void block(loop::BlockId id);
   void statement(loop::NodeId id);
   void valueOp(loop::NodeId id, const loop::Node& node);
+  bool needsCanonicalNan(loop::NodeId id, const loop::Node& node);
   void branch(const loop::Node& node);
   void failWith(uint32_t message, std::span<Value* const> values);
   void returnStatus(int32_t status);
@@ -114,13 +117,17 @@ class FunctionEmitter {
   Value* firstLanes(Value* count, unsigned width);  ///< a mask: lane < count
   void ifThen(Value* condition, const std::function<void()>& then);
 
-  // Reductions (emit_reduce.cc).
+  // Reductions (emit_reduce.cc), and those with an order (emit_ordered.cc).
   struct Ordered;
   void reduce(loop::NodeId id, const loop::Node& node);
   void reduceAnyOrder(loop::NodeId id, const loop::Node& node, const LaneAnalysis* analysis);
   void reduceArg(loop::NodeId id, const loop::Node& node);
   void reduceOrdered(loop::NodeId id, const loop::Node& node, const LaneAnalysis* analysis);
-  void addPartials(Ordered& o, const loop::Node& node, Value* start, Value* length);
+  Value* blockOf(Ordered& o, const loop::Node& node, Value* start, Value* length);
+  void addInMemory(Ordered& o, const std::function<Value*(Value* first, Value* mask)>& elements,
+                   const loop::Node& node, Value* start, Value* done, Value* length);
+  Value* foldPartials(Ordered& o, std::vector<Value*> partials);
+  Value* partialsAt(const Ordered& o, Value* index);
   void streamOrdered(Ordered& o, const loop::Node& node);
   void closeBlock(Ordered& o);
   void pushBlock(Ordered& o, Value* value);

@@ -30,6 +30,8 @@ class LaneAnalysis {
   bool hasCheapMasks() const { return hasCheapMasks_; }
   /// Whether there is a reduction inside: large already, and with enough to do at once.
   bool hasReduction() const { return hasReduction_; }
+  /// Whether the body is short enough to be repeated for each of several registers.
+  bool isLight() const { return nodeCount_ <= 16; }
   /// Nodes in the block and those nested in it.
   uint32_t nodeCount() const { return nodeCount_; }
 

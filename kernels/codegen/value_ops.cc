@@ -59,21 +59,44 @@ llvm::Constant* constantOf(llvm::LLVMContext& context, DType type, uint64_t bits
 
 namespace {
 
+/// The number that a value is in every lane, if it is a constant.
+const llvm::APFloat* constantFloat(Value* value) {
+  const auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (constant != nullptr && constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  return number == nullptr ? nullptr : &number->getValueAPF();
+}
+
+/// The extreme of x and a constant that is no NaN: x is taken where it is one.
+Value* emitBounded(IRBuilder<>& b, bool isMax, Value* x, Value* constant, const llvm::APFloat& value) {
+  using P = llvm::CmpInst;
+  // Of zeroes, too, x is the one to take, unless the constant is the more extreme of the two: then
+  // what takes it is no longer one instruction.
+  if (value.isZero() && value.isNegative() != isMax)
+    return b.CreateSelect(b.CreateFCmp(isMax ? P::FCMP_UGT : P::FCMP_ULT, x, constant), x, constant);
+  return b.CreateSelect(b.CreateFCmp(isMax ? P::FCMP_OGT : P::FCMP_OLT, constant, x), constant, x);
+}
+
 /// IEEE 754-2019 minimum and maximum. Not LLVM's intrinsics: on f16, to which optimisation may
 /// narrow them, LLVM 19 gives zero for NaN and zero.
 Value* emitFloatMinMax(IRBuilder<>& b, bool isMax, Value* x, Value* y) {
-  const auto predicate = isMax ? llvm::CmpInst::FCMP_OGT : llvm::CmpInst::FCMP_OLT;
-  // Each is one instruction, which gives its second operand when the two are equal or unordered.
-  Value* const first = b.CreateSelect(b.CreateFCmp(predicate, x, y), x, y);
-  Value* const second = b.CreateSelect(b.CreateFCmp(predicate, y, x), y, x);
+  if (const llvm::APFloat* value = constantFloat(y); value != nullptr && !value->isNaN())
+    return emitBounded(b, isMax, x, y, *value);
+  if (const llvm::APFloat* value = constantFloat(x); value != nullptr && !value->isNaN())
+    return emitBounded(b, isMax, y, x, *value);
+  Value* const first = emitBeyond(b, isMax, x, y);
+  Value* const second = emitBeyond(b, isMax, y, x);
   // They differ only for zeroes of both signs, where the bits give the sign, and for NaN.
   Type* const floatType = x->getType();
   Type* const bitsType = floatType->getWithNewType(b.getIntNTy(floatType->getScalarSizeInBits()));
   Value* const firstBits = b.CreateBitCast(first, bitsType);
   Value* const secondBits = b.CreateBitCast(second, bitsType);
-  Value* const bits = isMax ? b.CreateAnd(firstBits, secondBits) : b.CreateOr(firstBits, secondBits);
-  Value* const nan = llvm::ConstantFP::getQNaN(floatType);
-  return b.CreateSelect(b.CreateFCmpUNO(x, y), nan, b.CreateBitCast(bits, floatType));
+  // Any bit that is set keeps a NaN one, so the least needs no more.
+  if (!isMax) return b.CreateBitCast(b.CreateOr(firstBits, secondBits), floatType);
+  // All bits set are a NaN, and cheaper to blend than another.
+  Value* const bits = b.CreateSelect(b.CreateFCmpUNO(x, y), llvm::Constant::getAllOnesValue(bitsType),
+                                     b.CreateAnd(firstBits, secondBits));
+  return b.CreateBitCast(bits, floatType);
 }
 
 Value* emitMinMax(IRBuilder<>& b, DType type, bool isMax, Value* x, Value* y) {
@@ -137,7 +160,20 @@ Value* emitComparison(IRBuilder<>& b, Op op, DType type, Value* x, Value* y) {
 
 }  // namespace
 
-Value* emitValueOp(IRBuilder<>& b, Op op, DType type, DType resultType, std::span<Value* const> v) {
+Value* halfOf(IRBuilder<>& b, Value* vector, bool upper) {
+  const unsigned width = llvm::cast<llvm::FixedVectorType>(vector->getType())->getNumElements() / 2;
+  std::vector<int> lanes;
+  for (unsigned lane = 0; lane < width; ++lane) lanes.push_back(static_cast<int>(lane + (upper ? width : 0)));
+  return b.CreateShuffleVector(vector, lanes);
+}
+
+Value* emitBeyond(IRBuilder<>& b, bool isMax, Value* x, Value* y) {
+  const auto predicate = isMax ? llvm::CmpInst::FCMP_OGT : llvm::CmpInst::FCMP_OLT;
+  return b.CreateSelect(b.CreateFCmp(predicate, x, y), x, y);
+}
+
+Value* emitValueOp(IRBuilder<>& b, Op op, DType type, DType resultType, std::span<Value* const> v,
+                   ValueOpNeeds needs) {
   const bool isF = isFloat(type);
   switch (op) {
     case Op::Add: return isF ? b.CreateFAdd(v[0], v[1]) : b.CreateAdd(v[0], v[1]);
@@ -156,9 +192,10 @@ Value* emitValueOp(IRBuilder<>& b, Op op, DType type, DType resultType, std::spa
     case Op::Shl:
     case Op::Shr: return emitShift(b, op, type, v[0], v[1]);
     case Op::CopySign: {
-      Value* const signIsNan = b.CreateFCmpUNO(v[1], v[1]);
-      return b.CreateSelect(signIsNan, b.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]),
-                            b.CreateBinaryIntrinsic(Intrinsic::copysign, v[0], v[1]));
+      Value* const withSign = b.CreateBinaryIntrinsic(Intrinsic::copysign, v[0], v[1]);
+      if (!needs.canonicalNan) return withSign;
+      return b.CreateSelect(b.CreateFCmpUNO(v[1], v[1]), b.CreateUnaryIntrinsic(Intrinsic::fabs, v[0]),
+                            withSign);
     }
     case Op::Eq:
     case Op::Ne:
@@ -177,7 +214,7 @@ Value* emitValueOp(IRBuilder<>& b, Op op, DType type, DType resultType, std::spa
     case Op::Trunc: return b.CreateUnaryIntrinsic(Intrinsic::trunc, v[0]);
     case Op::Round: return b.CreateUnaryIntrinsic(Intrinsic::roundeven, v[0]);
     case Op::Cast: return emitCast(b, type, resultType, v[0]);
-    case Op::Bitcast: return emitBitcast(b, type, resultType, v[0]);
+    case Op::Bitcast: return emitBitcast(b, type, resultType, v[0], needs.canonicalNan);
     case Op::Select: return b.CreateSelect(v[0], v[1], v[2]);
     case Op::Fma: return b.CreateIntrinsic(v[0]->getType(), Intrinsic::fma, {v[0], v[1], v[2]});
     case Op::Const:

@@ -19,10 +19,22 @@ llvm::Value* fromMemory(llvm::IRBuilder<>& b, DType type, llvm::Value* value);
 
 llvm::Constant* constantOf(llvm::LLVMContext& context, DType type, uint64_t bits);
 
+/// What may be left out of an operation.
+struct ValueOpNeeds {
+  bool canonicalNan = true;  ///< Bitcast, CopySign: else any NaN will do
+};
+
 /// `operandType` is the type of the first operand that is not a condition. Integer division
 /// must have been checked.
 llvm::Value* emitValueOp(llvm::IRBuilder<>& b, loop::Op op, DType operandType, DType resultType,
-                         std::span<llvm::Value* const> operands);
+                         std::span<llvm::Value* const> operands, ValueOpNeeds needs = {});
+
+/// The lanes of the lower or upper half.
+llvm::Value* halfOf(llvm::IRBuilder<>& b, llvm::Value* vector, bool upper);
+
+/// Of two floats the greater one, or the lesser one: y where they are equal or unordered, zeroes of
+/// both signs among the equal ones. One instruction; Max and Min are made of two.
+llvm::Value* emitBeyond(llvm::IRBuilder<>& b, bool isMax, llvm::Value* x, llvm::Value* y);
 
 /// i1: whether the integer division a / b fails.
 llvm::Value* emitDivisionFails(llvm::IRBuilder<>& b, DType type, llvm::Value* dividend, llvm::Value* divisor);

@@ -94,6 +94,32 @@ TEST_CASE("compiled: elementwise operations of every type in lanes") {
   }
 }
 
+TEST_CASE("compiled: extremes of a number that is known, and of one that is not") {
+  const double constants[] = {0.0, -0.0, 1.5, -1.5, INFINITY, -INFINITY, NAN, 1e-42};
+  for (const DType type : {DType::F32, DType::F64}) {
+    std::vector<double> numbers = {-2, -1.5, 0.25, 1.5, 3, 1e-42, -1e-42};
+    numbers.insert(numbers.end(), std::begin(constants), std::end(constants));
+    numbers.push_back(-NAN);
+    Builder b(vectorDescriptor(type, type, 1, 4 * std::size(constants)));
+    b.vectorized(b.symbol(0), [&](Value i) {
+      const Value x = b.load(b.input(0), {i});
+      uint32_t next = 0;
+      for (const double constant : constants)
+        for (const Op op : {Op::Max, Op::Min}) {
+          b.store(b.output(next++), {i}, b.binary(op, x, b.constant(type, constant)));
+          b.store(b.output(next++), {i}, b.binary(op, b.constant(type, constant), x));
+        }
+    });
+    KernelRun run{.scalars = {static_cast<int64_t>(numbers.size())}};
+    run.inputs.emplace_back(numbers.size() * static_cast<size_t>(sizeBytes(type)));
+    for (size_t i = 0; i < numbers.size(); ++i)
+      storeScalar(run.inputs[0].data() + i * static_cast<size_t>(sizeBytes(type)), type,
+                  convertScalar(scalarBits(numbers[i]), DType::F64, type));
+    run.outputBytes.assign(4 * std::size(constants), run.inputs[0].size());
+    CHECK(compareAll(b.take(), {run}) == "");
+  }
+}
+
 TEST_CASE("compiled: casts and bit casts between all types") {
   for (int from = 0; from < kDTypeCount; ++from) {
     const auto type = static_cast<DType>(from);
@@ -233,6 +259,39 @@ TEST_CASE("compiled: reductions of every kind over a row") {
       }
     INFO(dtypeName(type));
     CHECK(compareAll(kernel, runs) == "");
+  }
+}
+
+TEST_CASE("compiled: the extremes of a row with zeroes of both signs, or a NaN anywhere") {
+  for (const DType type : {DType::F32, DType::F64}) {
+    KernelDescriptor d = vectorDescriptor(type, type, 1, 0);
+    d.scalarOutputs = {type, type, type, type};
+    Builder b(d);
+    uint32_t next = 0;
+    for (const ReduceOp op : {ReduceOp::Max, ReduceOp::Min})
+      for (const int more : {0, 12})  // a light body and a heavy one
+        b.setScalar(next++, b.reduce(op, b.symbol(0), [&](Value i) {
+          Value x = b.load(b.input(0), {i});
+          for (int j = 0; j < more; ++j) x = x * b.constant(type, 1.0);
+          return x;
+        }));
+    std::vector<KernelRun> runs;
+    const auto add = [&](int64_t count, double value, int64_t at, double other) {
+      KernelRun run{.scalars = {count, 0, 0, 0, 0}};
+      run.inputs.emplace_back(static_cast<size_t>(count * sizeBytes(type)));
+      for (int64_t i = 0; i < count; ++i)
+        storeScalar(run.inputs[0].data() + i * sizeBytes(type), type,
+                    convertScalar(scalarBits(i == at ? other : value), DType::F64, type));
+      runs.push_back(std::move(run));
+    };
+    for (const int64_t count : {1, 7, 8, 9, 31, 33, 64, 75})
+      for (int64_t at = 0; at < count; at += count < 20 ? 1 : 5)
+        for (const auto& [value, other] :
+             {std::pair(0.0, -0.0), std::pair(-0.0, 0.0), std::pair(-1.0, -0.0), std::pair(1.0, 0.0),
+              std::pair(2.0, static_cast<double>(NAN)), std::pair(-0.0, static_cast<double>(-NAN)),
+              std::pair(-3.0, static_cast<double>(-INFINITY))})
+          add(count, value, at, other);
+    CHECK(compareAll(b.take(), runs) == "");
   }
 }
 
