@@ -134,10 +134,13 @@ Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
   std::optional<double> tasks = countOf(nest, rank - 1);
   if (!rows || *rows > kTaskRows) {
     outer.push_back(row + "_outer");
-    out.push_back({Kind::Split, {row}, {kTaskRows}, {outer.back(), row + "_inner"}});
+    // Tasks of almost the same size, in whole tiles.
+    const int64_t parts = rows ? (*rows - 1) / kTaskRows + 1 : 1;
+    const int64_t tiles = rows ? ((*rows - 1) / parts) / kTileRows + 1 : kTaskRows / kTileRows;
+    out.push_back({Kind::Split, {row}, {tiles * kTileRows}, {outer.back(), row + "_inner"}});
     row += "_inner";
     out.push_back({Kind::Reorder, {outer.back(), panel}, {}, {}});
-    if (tasks && rows) tasks = *tasks * static_cast<double>((*rows + kTaskRows - 1) / kTaskRows);
+    if (tasks && rows) tasks = *tasks * static_cast<double>(parts);
     if (!rows) tasks.reset();
   }
   outer.push_back(panel);
