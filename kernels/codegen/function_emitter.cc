@@ -124,51 +124,42 @@ void FunctionEmitter::loadArguments(Value* scalars, Value* buffers) {
   }
 }
 
-/// The value of a dim expression. Divisors that may be zero are made 1, and `*divisorIsZero`
-/// (when asked for) tells whether one was zero.
-llvm::Value* FunctionEmitter::dim(const DimExpr& expr, Value** divisorIsZero) {
-  Value* sum = nullptr;
-  for (const DimExpr::Term& term : expr.terms()) {
-    Value* product = i64(term.coefficient);
-    for (const DimExpr::Factor& factor : term.factors) {
-      Value* value = nullptr;
-      if (factor.opaque == nullptr) {
-        value = symbols_[factor.symbol.value()];
-      } else {
-        const std::optional<DimExpr> lowered = loweredDividend(*factor.opaque);
-        Value* const x = dim(lowered ? *lowered : factor.opaque->a, divisorIsZero);
-        Value* y = dim(factor.opaque->b, divisorIsZero);
-        const DimOp op = factor.opaque->op;
-        if (op == DimOp::FloorDiv || op == DimOp::FloorMod || op == DimOp::CeilDiv) {
-          Value* const isZero = b_.CreateICmpEQ(y, i64(0));
-          y = b_.CreateSelect(isZero, i64(1), y);
-          if (divisorIsZero != nullptr) *divisorIsZero = b_.CreateOr(*divisorIsZero, isZero);
-        }
-        const auto emit = [&](Op valueOp, Value* left) {
-          Value* const operands[] = {left, y};
-          return emitValueOp(b_, valueOp, DType::I64, DType::I64, operands);
-        };
-        switch (op) {
-          case DimOp::FloorDiv:
-            value = emit(Op::FloorDiv, x);
-            if (lowered) value = b_.CreateAdd(value, i64(1));
-            break;
-          case DimOp::FloorMod: value = emit(Op::FloorMod, x); break;
-          case DimOp::CeilDiv: {
-            Value* const isAbove = b_.CreateICmpNE(emit(Op::FloorMod, x), i64(0));
-            value = b_.CreateAdd(emit(Op::FloorDiv, x), b_.CreateZExt(isAbove, b_.getInt64Ty()));
-            break;
-          }
-          case DimOp::Min: value = emit(Op::Min, x); break;
-          case DimOp::Max: value = emit(Op::Max, x); break;
-          case DimOp::TooLarge: value = i64(0); break;  // verify() has excluded it
-        }
-      }
-      product = b_.CreateMul(product, value);
-    }
-    sum = sum == nullptr ? product : b_.CreateAdd(sum, product);
+namespace {
+
+/// Divisors that may be zero are made 1, and `*divisorIsZero` (when asked for) tells whether one was zero.
+struct DimValues {
+  using Value = llvm::Value*;
+  llvm::IRBuilder<>& builder;
+  std::span<llvm::Value* const> symbols;
+  llvm::Value** divisorIsZero;
+
+  Value number(int64_t value) { return builder.getInt64(static_cast<uint64_t>(value)); }
+  Value symbol(DimSymbol symbol) { return symbols[symbol.value()]; }
+  Value add(Value a, Value b) { return builder.CreateAdd(a, b); }
+  Value multiply(Value a, Value b) { return builder.CreateMul(a, b); }
+  Value emit(Op op, Value a, Value b) {
+    Value const operands[] = {a, b};
+    return emitValueOp(builder, op, DType::I64, DType::I64, operands);
   }
-  return sum == nullptr ? i64(0) : sum;
+  Value operation(DimOp op, Value a, Value b) {
+    if (op == DimOp::Min) return emit(Op::Min, a, b);
+    if (op == DimOp::Max) return emit(Op::Max, a, b);
+    if (op == DimOp::TooLarge) return number(0);  // verify() has excluded it
+    Value const isZero = builder.CreateICmpEQ(b, number(0));
+    b = builder.CreateSelect(isZero, number(1), b);
+    if (divisorIsZero != nullptr) *divisorIsZero = builder.CreateOr(*divisorIsZero, isZero);
+    if (op == DimOp::FloorMod) return emit(Op::FloorMod, a, b);
+    Value const quotient = emit(Op::FloorDiv, a, b);
+    if (op == DimOp::FloorDiv) return quotient;
+    Value const isAbove = builder.CreateICmpNE(emit(Op::FloorMod, a, b), number(0));
+    return builder.CreateAdd(quotient, builder.CreateZExt(isAbove, builder.getInt64Ty()));
+  }
+};
+
+}  // namespace
+
+llvm::Value* FunctionEmitter::dim(const DimExpr& expr, Value** divisorIsZero) {
+  return writeDim(DimValues{b_, symbols_, divisorIsZero}, expr);
 }
 
 void FunctionEmitter::allocateScratch() {

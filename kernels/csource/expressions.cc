@@ -150,36 +150,33 @@ std::string failureText(DType type, std::span<const std::string> operands) {
   return call("div_fails", type, operands);
 }
 
-std::string dimText(const DimExpr& expr) {
-  std::string sum;
-  for (const DimExpr::Term& term : expr.terms()) {
-    std::string product = constantText(DType::I64, static_cast<uint64_t>(term.coefficient));
-    for (const DimExpr::Factor& factor : term.factors) {
-      std::string value;
-      if (factor.opaque == nullptr) {
-        value = fmt::format("s{}", factor.symbol.value());
-      } else {
-        const std::optional<DimExpr> lowered = loweredDividend(*factor.opaque);
-        const std::string a = dimText(lowered ? *lowered : factor.opaque->a);
-        const std::string b = dimText(factor.opaque->b);
-        switch (factor.opaque->op) {
-          case DimOp::FloorDiv: value = fmt::format("dim_floordiv({}, {}, &bad)", a, b); break;
-          case DimOp::FloorMod: value = fmt::format("dim_floormod({}, {}, &bad)", a, b); break;
-          case DimOp::CeilDiv: value = fmt::format("dim_ceildiv({}, {}, &bad)", a, b); break;
-          case DimOp::Min: value = fmt::format("min_i64({}, {})", a, b); break;
-          case DimOp::Max: value = fmt::format("max_i64({}, {})", a, b); break;
-          case DimOp::TooLarge: value = "0"; break;  // verify() has excluded it
-        }
-        if (lowered) value = fmt::format("add_i64({}, 1)", value);
-      }
-      product = term.coefficient == 1 && product == "INT64_C(1)"
-                    ? value
-                    : fmt::format("mul_i64({}, {})", product, value);
-    }
-    sum = sum.empty() ? product : fmt::format("add_i64({}, {})", sum, product);
+namespace {
+
+struct DimTexts {
+  using Value = std::string;
+
+  std::string number(int64_t value) { return constantText(DType::I64, static_cast<uint64_t>(value)); }
+  std::string symbol(DimSymbol symbol) { return fmt::format("s{}", symbol.value()); }
+  std::string add(const std::string& a, const std::string& b) { return fmt::format("add_i64({}, {})", a, b); }
+  std::string multiply(const std::string& a, const std::string& b) {
+    return fmt::format("mul_i64({}, {})", a, b);
   }
-  return sum.empty() ? "0" : sum;
-}
+  std::string operation(DimOp op, const std::string& a, const std::string& b) {
+    switch (op) {
+      case DimOp::FloorDiv: return fmt::format("dim_floordiv({}, {}, &bad)", a, b);
+      case DimOp::FloorMod: return fmt::format("dim_floormod({}, {}, &bad)", a, b);
+      case DimOp::CeilDiv: return fmt::format("dim_ceildiv({}, {}, &bad)", a, b);
+      case DimOp::Min: return fmt::format("min_i64({}, {})", a, b);
+      case DimOp::Max: return fmt::format("max_i64({}, {})", a, b);
+      case DimOp::TooLarge: break;  // verify() has excluded it
+    }
+    return number(0);
+  }
+};
+
+}  // namespace
+
+std::string dimText(const DimExpr& expr) { return writeDim(DimTexts{}, expr); }
 
 std::string combinationText(ReduceOp op, DType type, const std::string& left, const std::string& right) {
   const std::string operands[] = {left, right};

@@ -113,50 +113,39 @@ Value Builder::constant(DType type, double value) {
   return constantBits(type, convertScalar(scalarBits(value), DType::F64, type));
 }
 
+namespace {
+
+struct DimNodes {
+  using Value = loop::Value;
+  Builder& builder;
+
+  Value number(int64_t value) { return builder.i64(value); }
+  Value symbol(DimSymbol symbol) { return builder.symbol(symbol.value()); }
+  Value add(Value a, Value b) { return a + b; }
+  Value multiply(Value a, Value b) { return a * b; }
+  Value operation(DimOp op, Value a, Value b) {
+    const auto quotient = [&](Op division) {
+      return builder.divide(division, a, b, builder.message("division by zero in a dimension"));
+    };
+    switch (op) {
+      case DimOp::FloorDiv: return quotient(Op::FloorDiv);
+      case DimOp::FloorMod: return quotient(Op::FloorMod);
+      case DimOp::CeilDiv:
+        return quotient(Op::FloorDiv) +
+               loop::cast(loop::notEqual(quotient(Op::FloorMod), number(0)), DType::I64);
+      case DimOp::Min: return builder.binary(Op::Min, a, b);
+      case DimOp::Max: return builder.binary(Op::Max, a, b);
+      case DimOp::TooLarge: break;  // no dim that is written
+    }
+    return number(0);
+  }
+};
+
+}  // namespace
+
 Value Builder::dim(const DimExpr& expr) {
   BATON_CHECK(!expr.isTooLarge());
-  Value sum;
-  bool any = false;
-  for (const DimExpr::Term& term : expr.terms()) {
-    Value product;
-    bool anyFactor = false;
-    if (term.coefficient != 1 || term.factors.empty()) {
-      product = i64(term.coefficient);
-      anyFactor = true;
-    }
-    for (const DimExpr::Factor& factor : term.factors) {
-      Value value;
-      if (factor.opaque == nullptr) {
-        value = symbol(factor.symbol.value());
-      } else {
-        const std::optional<DimExpr> lowered = loweredDividend(*factor.opaque);
-        const Value a = dim(lowered ? *lowered : factor.opaque->a);
-        const Value b = dim(factor.opaque->b);
-        const auto quotient = [&](Op op, Value dividend) {
-          return divide(op, dividend, b, message("division by zero in a dimension"));
-        };
-        switch (factor.opaque->op) {
-          case DimOp::FloorDiv:
-            value = quotient(Op::FloorDiv, a);
-            if (lowered) value = value + i64(1);
-            break;
-          case DimOp::FloorMod: value = quotient(Op::FloorMod, a); break;
-          case DimOp::CeilDiv:
-            value = quotient(Op::FloorDiv, a) +
-                    loop::cast(loop::notEqual(quotient(Op::FloorMod, a), i64(0)), DType::I64);
-            break;
-          case DimOp::Min: value = binary(Op::Min, a, b); break;
-          case DimOp::Max: value = binary(Op::Max, a, b); break;
-          case DimOp::TooLarge: value = i64(0); break;  // excluded above
-        }
-      }
-      product = anyFactor ? product * value : value;
-      anyFactor = true;
-    }
-    sum = any ? sum + product : product;
-    any = true;
-  }
-  return any ? sum : i64(0);
+  return writeDim(DimNodes{*this}, expr);
 }
 
 Value Builder::extent(BufferIndex buffer, uint32_t axis) {

@@ -171,39 +171,36 @@ NodeId Editor::divide(Nodes& out, Op op, NodeId a, NodeId b) {
   return out.back();
 }
 
-NodeId Editor::dim(Nodes& out, const DimExpr& expr) {
-  NodeId sum = number(0);
-  for (const DimExpr::Term& term : expr.terms()) {
-    NodeId product = number(term.coefficient);
-    for (const DimExpr::Factor& factor : term.factors) {
-      NodeId value{};
-      if (factor.opaque == nullptr) {
-        value = make({.op = Op::Symbol, .type = DType::I64, .target = factor.symbol.value()}, {});
-      } else {
-        const std::optional<DimExpr> lowered = loweredDividend(*factor.opaque);
-        const NodeId a = dim(out, lowered ? *lowered : factor.opaque->a);
-        const NodeId b = dim(out, factor.opaque->b);
-        switch (factor.opaque->op) {
-          case DimOp::FloorDiv: value = divide(out, Op::FloorDiv, a, b); break;
-          case DimOp::FloorMod: value = divide(out, Op::FloorMod, a, b); break;
-          case DimOp::CeilDiv: {
-            // -floor_div(-a, b)
-            const NodeId negative = divide(out, Op::FloorDiv, sub(out, number(0), a), b);
-            value = sub(out, number(0), negative);
-            break;
-          }
-          case DimOp::Min: value = arithmetic(out, Op::Min, a, b); break;
-          case DimOp::Max: value = arithmetic(out, Op::Max, a, b); break;
-          case DimOp::TooLarge: value = number(0); break;  // verify() has excluded it
-        }
-        if (lowered) value = add(out, value, number(1));
-      }
-      product = mul(out, product, value);
-    }
-    sum = add(out, sum, product);
+namespace {
+
+struct DimNodes {
+  using Value = NodeId;
+  Editor& editor;
+  Nodes& out;
+
+  NodeId number(int64_t value) { return editor.number(value); }
+  NodeId symbol(DimSymbol symbol) {
+    return editor.make({.op = Op::Symbol, .type = DType::I64, .target = symbol.value()}, {});
   }
-  return sum;
-}
+  NodeId add(NodeId a, NodeId b) { return editor.add(out, a, b); }
+  NodeId multiply(NodeId a, NodeId b) { return editor.mul(out, a, b); }
+  NodeId operation(DimOp op, NodeId a, NodeId b) {
+    switch (op) {
+      case DimOp::FloorDiv: return editor.divide(out, Op::FloorDiv, a, b);
+      case DimOp::FloorMod: return editor.divide(out, Op::FloorMod, a, b);
+      case DimOp::CeilDiv:  // -floor_div(-a, b)
+        return editor.sub(out, number(0), editor.divide(out, Op::FloorDiv, editor.sub(out, number(0), a), b));
+      case DimOp::Min: return editor.arithmetic(out, Op::Min, a, b);
+      case DimOp::Max: return editor.arithmetic(out, Op::Max, a, b);
+      case DimOp::TooLarge: break;  // verify() has excluded it
+    }
+    return number(0);
+  }
+};
+
+}  // namespace
+
+NodeId Editor::dim(Nodes& out, const DimExpr& expr) { return writeDim(DimNodes{*this, out}, expr); }
 
 BlockId Editor::newBlock(Nodes nodes) {
   k_.blocks.push_back({std::move(nodes)});
