@@ -171,12 +171,19 @@ class ConvolutionWriter {
 
   //===-- Loops -------------------------------------------------------------===//
 
-  /// Rows are places, columns channels of the result.
+  /// Rows are places, columns channels of the result. Where extents are known all places are rows of one
+  /// product, else those along the last axis are: no division has to find out where one is.
   Result<void> product() {
-    std::vector<DimExpr> rows = {extents_.batch};
-    rows.insert(rows.end(), extents_.places.begin(), extents_.places.end());
+    std::vector<DimExpr> places = {extents_.batch};
+    places.insert(places.end(), extents_.places.begin(), extents_.places.end());
+    const bool areKnown = std::all_of(places.begin() + 1, places.end(),
+                                      [](const DimExpr& extent) { return extent.isConstant(); });
+    const size_t apart = areKnown ? 0 : places.size() - 1;  // of the places, axes of the batch
+    const std::vector<DimExpr> rows(places.begin() + static_cast<std::ptrdiff_t>(apart), places.end());
     ProductSpec spec;
-    if (c_.groups > 1) spec.batch = {DimExpr::constant(c_.groups)};
+    spec.batch = {DimExpr::constant(c_.groups)};
+    spec.batch.insert(spec.batch.end(), places.begin(), places.begin() + static_cast<std::ptrdiff_t>(apart));
+    spec.batchOfRight = 1;
     spec.rows = ops::product(rows);
     spec.columns = extents_.outputs;
     spec.inner = {extents_.inputs};
@@ -186,26 +193,25 @@ class ConvolutionWriter {
     spec.layout = isLast && isInPanels()                  ? RightLayout::Padded
                   : isLast && c_.weight.back().block == 0 ? RightLayout::Rows
                                                           : RightLayout::Strided;
-    const auto placeOf = [this, rows](Value row) {
-      const std::vector<Value> index = splitRow(e_, rows, row);
+    const auto placeOf = [this, rows](std::span<const Value> batch, Value row) {
+      std::vector<Value> index(batch.begin() + 1, batch.end());
+      const std::vector<Value> rest = splitRow(e_, rows, row);
+      index.insert(index.end(), rest.begin(), rest.end());
       return Point{index[0], e_.number(0), {index.begin() + 1, index.end()}};
-    };
-    const auto groupOf = [this](std::span<const Value> batch) {
-      return batch.empty() ? e_.number(0) : batch[0];
     };
     const auto channelOf = [this](Value group, Value own, const DimExpr& count) {
       return e_.add(e_.mul(group, e_.dim(count)), own);
     };
-    spec.left = [this, placeOf, groupOf, channelOf](std::span<const Value> batch, Value row,
-                                                    std::span<const Value> inner) {
-      return data(placeOf(row), channelOf(groupOf(batch), inner[0], extents_.inputs), inner.subspan(1));
+    spec.left = [this, placeOf, channelOf](std::span<const Value> batch, Value row,
+                                           std::span<const Value> inner) {
+      return data(placeOf(batch, row), channelOf(batch[0], inner[0], extents_.inputs), inner.subspan(1));
     };
-    spec.right = [this, groupOf](const PanelPosition& at) {
-      return weight(groupOf(at.batch), at.inner[0], at.column, at.inner.subspan(1), &at);
+    spec.right = [this](const PanelPosition& at) {
+      return weight(at.batch[0], at.inner[0], at.column, at.inner.subspan(1), &at);
     };
-    spec.index = [this, placeOf, groupOf, channelOf](std::span<const Value> batch, Value row, Value column) {
-      Point place = placeOf(row);
-      place.channel = channelOf(groupOf(batch), column, extents_.outputs);
+    spec.index = [this, placeOf, channelOf](std::span<const Value> batch, Value row, Value column) {
+      Point place = placeOf(batch, row);
+      place.channel = channelOf(batch[0], column, extents_.outputs);
       return indexIn(e_, c_.result, byLetter(place));
     };
     return writeProduct(context_, std::move(spec));

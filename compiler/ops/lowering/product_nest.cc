@@ -85,14 +85,15 @@ class ProductWriter {
   /// Copies `right` into panels of rows of kPanelColumns, for every batch.
   Result<void> pack() {
     const DimExpr panels = ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns));
-    std::vector<DimExpr> extents = spec_.batch;
+    const size_t batchRank = spec_.batchOfRight.value_or(spec_.batch.size());
+    std::vector<DimExpr> extents(spec_.batch.begin(),
+                                 spec_.batch.begin() + static_cast<std::ptrdiff_t>(batchRank));
     extents.push_back(panels);
     extents.insert(extents.end(), spec_.inner.begin(), spec_.inner.end());
     extents.push_back(DimExpr::constant(kPanelColumns));
     std::vector<DimExpr> own;
     for (const DimExpr& extent : extents) own.push_back(e_.toKernelSymbols(extent));
     const loop::BufferIndex buffer = b_.scratch(context_.inputType(1), own);
-    const size_t batchRank = spec_.batch.size();
     const Value last = e_.sub(e_.dim(spec_.columns), e_.number(1));
     BATON_TRY(forEachIndex(e_, extents, {}, [&](std::span<const Value> index) -> Result<void> {
       const Value panel = index[batchRank];
@@ -105,8 +106,9 @@ class ProductWriter {
       return success();
     }));
     spec_.layout = RightLayout::Padded;
-    spec_.right = [this, buffer](const PanelPosition& at) -> Result<Value> {
-      std::vector<Value> index(at.batch.begin(), at.batch.end());
+    spec_.right = [this, buffer, batchRank](const PanelPosition& at) -> Result<Value> {
+      const auto batch = at.batch.first(batchRank);
+      std::vector<Value> index(batch.begin(), batch.end());
       index.push_back(at.panel);
       index.insert(index.end(), at.inner.begin(), at.inner.end());
       index.push_back(at.inPanel);

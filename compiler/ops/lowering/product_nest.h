@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,8 @@ enum class RightLayout : uint8_t {
 };
 
 struct ProductSpec {
-  std::vector<DimExpr> batch;  ///< axes that both operands and the result have, in this order
+  std::vector<DimExpr> batch;               ///< axes that both operands and the result have, in this order
+  std::optional<size_t> batchOfRight = {};  ///< so many of the first have to do with `right`; nothing: all
   DimExpr rows;
   DimExpr columns;
   std::vector<DimExpr> inner;  ///< axes of the reduced index, which is taken in row-major order
