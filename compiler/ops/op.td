@@ -106,6 +106,7 @@ class Operator<string name, list<Input> inputs, string stem> {
   Failure Failure = Never;
   Lowering Lowering = ?;
   list<int> ValueInputs = [];             // inputs whose values the shape depends on
+  string Counts = "";                     // documentation: what a result that is counted first has one of for each
   string Structure = stem;
   string Dims = stem;
   string Values = "";

@@ -26,6 +26,10 @@ llvm::cl::opt<Action> action(
                      clEnumValN(Action::OpTable, "gen-op-table", "the table of operators"),
                      clEnumValN(Action::OpDocs, "gen-op-docs", "the reference page of the operators")));
 
+llvm::cl::opt<std::string> programs("programs",
+                                    llvm::cl::desc("Folder of operators_*.relay, for -gen-op-docs"),
+                                    llvm::cl::value_desc("folder"));
+
 bool runAction(llvm::raw_ostream& os, llvm::RecordKeeper& records) {
   switch (action) {
     case Action::Opcodes: baton::tblgen::emitOpcodes(records, os); break;
@@ -35,7 +39,7 @@ bool runAction(llvm::raw_ostream& os, llvm::RecordKeeper& records) {
     case Action::OpAttrs: baton::tblgen::emitOpAttrs(records, os); break;
     case Action::OpDeclarations: baton::tblgen::emitOpDeclarations(records, os); break;
     case Action::OpTable: baton::tblgen::emitOpTable(records, os); break;
-    case Action::OpDocs: baton::tblgen::emitOpDocs(records, os); break;
+    case Action::OpDocs: baton::tblgen::emitOpDocs(records, programs, os); break;
   }
   return false;
 }

@@ -22,6 +22,7 @@ def : Operator<"invert_permutation", [Input<"data", Index>], "invertPermutation"
 }
 def : Operator<"argwhere", [Input<"condition", AnyType>], "argwhere"> {
   let Lowering = Legal;
+  let Counts = "element that is not 0";
   let Summary = "The positions of the elements that are not 0, one in each row, in row-major order; a scalar has a position of no numbers";
   let Formula = "y[k] = the k-th position i... with condition[i...] != 0";
 }

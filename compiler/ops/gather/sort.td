@@ -39,6 +39,7 @@ def : SortOperator<"topk", "topk"> {
 }
 def : Operator<"unique", [Input<"data", AnyType>], "unique"> {
   let Lowering = Legal;
+  let Counts = "distinct value";
   let Attrs = [
     Attr<"sorted", BoolAttr, "True", "The values upwards; else in the order in which they first occur">,
     Attr<"return_counts", BoolAttr, "False", "A fifth result: how often each value occurs">,
