@@ -61,13 +61,16 @@ class Transposer {
     const NodeId columnsDone = editor_.mul(before, columns, side);
     const NodeId rowsLeft = editor_.sub(before, allRows, rowsDone);
     const NodeId columnsLeft = editor_.sub(before, allColumns, columnsDone);
+    // No row is gone through for columns that are not there.
+    const NodeId partRows =
+        editor_.mul(before, editor_.arithmetic(before, Op::Min, columnsLeft, editor_.number(1)), side);
     Nodes all;
     loop(LoopKind::Serial, rows, all, [&](NodeId rowBlock, Nodes& body) {
       const NodeId row = editor_.mul(body, rowBlock, side);
       loop(LoopKind::Serial, columns, body, [&](NodeId columnBlock, Nodes& inBlock) {
         writeSquare(row, editor_.mul(inBlock, columnBlock, side), inBlock);
       });
-      writePart(row, side, columnsDone, columnsLeft, body);
+      writePart(row, partRows, columnsDone, columnsLeft, body);
     });
     writePart(rowsDone, rowsLeft, editor_.number(0), allColumns, all);
     before.insert(before.end(), all.begin(), all.end());
