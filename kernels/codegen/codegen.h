@@ -31,7 +31,7 @@ struct NativeImage {
 };
 
 /// The kernels must have passed loop::verify(). The same input gives the same bytes; `native`
-/// depends on the machine. May be called from several threads (linking takes turns).
+/// depends on the machine. Uses the threads of the machine; may be called from several (linking takes turns).
 Result<NativeImage> compileKernels(std::span<const loop::Kernel> kernels, const CodegenOptions& options);
 
 /// Whether the vector registers of a level (or `native`) are 16 of 32 bytes, and not 32 of 64.

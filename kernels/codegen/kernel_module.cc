@@ -25,9 +25,9 @@ class ModuleBuilder {
     module_->setPICLevel(llvm::PICLevel::BigPIC);
   }
 
-  Result<std::unique_ptr<llvm::Module>> run(std::span<const loop::Kernel> kernels) {
-    for (size_t i = 0; i < kernels.size(); ++i) BATON_TRY(kernel(kernels[i], i));
-    memoryRoutines();
+  Result<std::unique_ptr<llvm::Module>> run(const ModulePart& part) {
+    for (size_t i = 0; i < part.kernels.size(); ++i) BATON_TRY(kernel(part.kernels[i], part.first + i));
+    if (part.hasMemoryRoutines) memoryRoutines();
     std::string problem;
     llvm::raw_string_ostream stream(problem);
     if (llvm::verifyModule(*module_, &stream))
@@ -179,9 +179,8 @@ class ModuleBuilder {
 std::string entryName(size_t index) { return fmt::format("kernel_{}", index); }
 
 Result<std::unique_ptr<llvm::Module>> makeModule(llvm::LLVMContext& context, llvm::TargetMachine& machine,
-                                                 std::span<const loop::Kernel> kernels,
-                                                 const CpuTarget& target) {
-  return ModuleBuilder(context, machine, target).run(kernels);
+                                                 const ModulePart& part, const CpuTarget& target) {
+  return ModuleBuilder(context, machine, target).run(part);
 }
 
 }  // namespace baton::codegen

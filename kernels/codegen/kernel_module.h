@@ -16,10 +16,16 @@ namespace baton::codegen {
 /// The symbol of the entry of kernel `index`.
 std::string entryName(size_t index);
 
-/// Not yet optimised. The module also has memset, memcpy and memmove of its own, since the
-/// machine-code generator may call them.
+/// The kernels of an image that are compiled together.
+struct ModulePart {
+  std::span<const loop::Kernel> kernels;
+  size_t first = 0;  ///< of all of the image
+  /// Whether memset, memcpy and memmove are here, which the machine-code generator may call.
+  bool hasMemoryRoutines = true;
+};
+
+/// Not yet optimised.
 Result<std::unique_ptr<llvm::Module>> makeModule(llvm::LLVMContext& context, llvm::TargetMachine& machine,
-                                                 std::span<const loop::Kernel> kernels,
-                                                 const CpuTarget& target);
+                                                 const ModulePart& part, const CpuTarget& target);
 
 }  // namespace baton::codegen

@@ -41,9 +41,9 @@ class WorkFolder {
   ~WorkFolder() {
     if (!path_.empty()) llvm::sys::fs::remove_directories(path_, true);
   }
-  std::string file(const char* name) const { return path_ + "/" + name; }
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
 
-  Result<void> write(const char* name, llvm::StringRef contents) const {
+  Result<void> write(const std::string& name, llvm::StringRef contents) const {
     std::error_code code;
     llvm::raw_fd_ostream stream(file(name), code);
     if (!code) {
@@ -120,25 +120,24 @@ Result<void> checkObject(const ElfFile& object) {
   return success();
 }
 
-Result<void> runLinker(const WorkFolder& folder) {
-  const std::string input = folder.file("kernels.o");
+Result<void> runLinker(const WorkFolder& folder, std::span<const std::string> inputs) {
   const std::string script = folder.file("image.ld");
   const std::string output = folder.file("image.elf");
-  const char* const arguments[] = {"ld.lld",
-                                   "-static",
-                                   "--no-undefined",
-                                   "--nostdlib",
-                                   "--build-id=none",
-                                   "--threads=1",
-                                   "-z",
-                                   "nognustack",
-                                   "--script",
-                                   script.c_str(),
-                                   "-e",
-                                   "0",
-                                   "-o",
-                                   output.c_str(),
-                                   input.c_str()};
+  std::vector<const char*> arguments = {"ld.lld",
+                                        "-static",
+                                        "--no-undefined",
+                                        "--nostdlib",
+                                        "--build-id=none",
+                                        "--threads=1",
+                                        "-z",
+                                        "nognustack",
+                                        "--script",
+                                        script.c_str(),
+                                        "-e",
+                                        "0",
+                                        "-o",
+                                        output.c_str()};
+  for (const std::string& input : inputs) arguments.push_back(input.c_str());
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   static std::mutex mutex;  // in-process lld keeps process-wide state
@@ -183,17 +182,21 @@ Result<LinkedImage> readImage(const ElfFile& linked, std::span<const std::string
 
 }  // namespace
 
-Result<LinkedImage> linkImage(std::span<const char> object, std::span<const std::string> symbols) {
-  const llvm::StringRef objectBytes(object.data(), object.size());
-  auto parsed =
-      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(objectBytes, "kernels.o"));
-  if (!parsed) return internal(textOf(parsed.takeError()));
-  BATON_TRY(checkObject(llvm::cast<ElfFile>(**parsed)));
-
+Result<LinkedImage> linkImage(std::span<const std::span<const char>> objects,
+                              std::span<const std::string> symbols) {
   BATON_TRY_ASSIGN(const WorkFolder folder, WorkFolder::create());
-  BATON_TRY(folder.write("kernels.o", objectBytes));
+  std::vector<std::string> inputs;
+  for (const std::span<const char> object : objects) {
+    const llvm::StringRef bytes(object.data(), object.size());
+    auto parsed = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(bytes, "kernels.o"));
+    if (!parsed) return internal(textOf(parsed.takeError()));
+    BATON_TRY(checkObject(llvm::cast<ElfFile>(**parsed)));
+    const std::string name = fmt::format("kernels{}.o", inputs.size());
+    BATON_TRY(folder.write(name, bytes));
+    inputs.push_back(folder.file(name));
+  }
   BATON_TRY(folder.write("image.ld", kScript));
-  BATON_TRY(runLinker(folder));
+  BATON_TRY(runLinker(folder, inputs));
   auto buffer = llvm::MemoryBuffer::getFile(folder.file("image.elf"), false, false);
   if (!buffer)
     return Error(ErrorCode::Io, fmt::format("cannot read the linked image: {}", buffer.getError().message()));

@@ -1,4 +1,4 @@
-// One relocatable object to one flat image, by LLVM's linker in this process.
+// Relocatable objects to one flat image, by LLVM's linker in this process.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,7 @@ struct LinkedImage {
 /// Code and constants only, references relative to the program counter, nothing undefined,
 /// nothing writable, no thread-local storage: anything else is ErrorCode::Internal naming it.
 /// Takes a process-wide lock: the linker is not thread-safe.
-Result<LinkedImage> linkImage(std::span<const char> object, std::span<const std::string> symbols);
+Result<LinkedImage> linkImage(std::span<const std::span<const char>> objects,
+                              std::span<const std::string> symbols);
 
 }  // namespace baton::codegen
