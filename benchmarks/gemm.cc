@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/limits.h"
 #include "benchmarks/native_kernel.h"
+#include "benchmarks/peak_share.h"
 #include "benchmarks/random_data.h"
 #include "benchmarks/twins/twins.h"
 
@@ -73,19 +73,8 @@ Result<std::vector<Row>> measureDense(const std::string& id, const std::string& 
   if (std::memcmp(expected.data(), memory.y.data(), expected.sizeBytes()) != 0)
     return Error(ErrorCode::Internal, id + ": not the bits of the twin");
 
-  const Workload workload[] = {{id, [&](uint64_t runs) {
-                                  for (uint64_t i = 0; i < runs; ++i) bound.run();
-                                }}};
-  SamplerOptions options = settings.sampling();
-  options.samples = std::min(options.samples, 9);
-  options.sampleSeconds = std::min(options.sampleSeconds, 0.005);
-  const Rounds rounds = sampleRounds(workload, multiplyAddLoop(memory.size.flops() / 2), options);
-  Row row = rowOf(id, what, rounds, [](const Round& r) { return r.limit / r.workloads[0]; });
-  if (rows >= 16) {
-    row.bar = Bar::AtLeast;
-    row.limit = 0.8;
-  }
-  return std::vector<Row>{row};
+  const std::optional<double> bar = rows >= 16 ? std::optional(0.8) : std::nullopt;
+  return std::vector<Row>{peakShare(id, what, bound, memory.size.flops(), bar, settings)};
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "benchmarks/compile_figures.h"
+#include "benchmarks/convolution_figures.h"
 #include "benchmarks/gemm.h"
 #include "benchmarks/kernel_cases.h"
 #include "benchmarks/limits.h"
@@ -153,7 +154,7 @@ std::vector<Figure> kernelFigures(const Settings& settings) {
       const std::string what = c.what;
       figures.push_back({id, what, [c = std::move(c)](const Settings& s) { return measureCase(c, s); }});
     }
-  for (auto* const more : {gemmFigures, orderFigures, compileFigures})
+  for (auto* const more : {gemmFigures, convolutionFigures, orderFigures, compileFigures})
     for (Figure& figure : more(settings)) figures.push_back(std::move(figure));
   return figures;
 }
