@@ -71,6 +71,9 @@ DType Attrs::dtypeOf(std::string_view name) const { return required<DType>(*this
 const std::vector<int64_t>& Attrs::intsOf(std::string_view name) const {
   return required<std::vector<int64_t>>(*this, name);
 }
+const std::vector<double>& Attrs::floatsOf(std::string_view name) const {
+  return required<std::vector<double>>(*this, name);
+}
 const std::vector<DimExpr>& Attrs::dimsOf(std::string_view name) const {
   return required<std::vector<DimExpr>>(*this, name);
 }

@@ -47,6 +47,7 @@ class Attrs {
   const std::string& stringOf(std::string_view name) const;
   DType dtypeOf(std::string_view name) const;
   const std::vector<int64_t>& intsOf(std::string_view name) const;
+  const std::vector<double>& floatsOf(std::string_view name) const;
   const std::vector<DimExpr>& dimsOf(std::string_view name) const;
   bool isNone(std::string_view name) const;  ///< absent counts as None
 

@@ -7,6 +7,8 @@
 
 namespace baton::library {
 
+void addDetectionKernels(std::vector<LibraryKernel>& kernels);
 void addSortKernels(std::vector<LibraryKernel>& kernels);
+void addSuppressionKernels(std::vector<LibraryKernel>& kernels);
 
 }  // namespace baton::library

@@ -10,7 +10,9 @@ namespace {
 
 std::vector<LibraryKernel> makeKernels() {
   std::vector<LibraryKernel> kernels;
+  addDetectionKernels(kernels);
   addSortKernels(kernels);
+  addSuppressionKernels(kernels);
   for (LibraryKernel& kernel : kernels) kernel.descriptor.source = KernelSource::Library;
   std::ranges::sort(kernels, {}, [](const LibraryKernel& kernel) { return kernel.descriptor.name; });
   return kernels;

@@ -125,6 +125,8 @@ std::pair<std::string, std::string> accessor(const Operator& op, const Attribute
     if (attr.kind == "DType") return {"std::optional<DType>", "attrs.get<DType>" + name};
     if (attr.kind == "IntList")
       return {"const std::vector<int64_t>*", "attrs.isNone" + name + " ? nullptr : &attrs.intsOf" + name};
+    if (attr.kind == "FloatList")
+      return {"const std::vector<double>*", "attrs.isNone" + name + " ? nullptr : &attrs.floatsOf" + name};
     if (attr.kind == "DimList")
       return {"const std::vector<DimExpr>*", "attrs.isNone" + name + " ? nullptr : &attrs.dimsOf" + name};
     llvm::PrintFatalError(op.record->getLoc(), "attribute kind that cannot be None: " + attr.kind);
@@ -135,6 +137,7 @@ std::pair<std::string, std::string> accessor(const Operator& op, const Attribute
   if (attr.kind == "String") return {"const std::string&", "attrs.stringOf" + name};
   if (attr.kind == "DType") return {"DType", "attrs.dtypeOf" + name};
   if (attr.kind == "IntList") return {"const std::vector<int64_t>&", "attrs.intsOf" + name};
+  if (attr.kind == "FloatList") return {"const std::vector<double>&", "attrs.floatsOf" + name};
   if (attr.kind == "DimList") return {"const std::vector<DimExpr>&", "attrs.dimsOf" + name};
   llvm::PrintFatalError(op.record->getLoc(), "attribute kind without accessor: " + attr.kind);
 }

@@ -30,7 +30,6 @@ OTHER = {
     ("compiler/frontend/lexer.cc", "a graph binding"): "nowhere expected",
     ("compiler/frontend/lexer.cc", "a global name"): "nowhere expected",
     ("compiler/frontend/lexer.cc", "a token"): "of no kind",
-    ("compiler/frontend/parse_attributes.cc", "a list of numbers"): "no operator has such an attribute",
     ("compiler/frontend/parse_attributes.cc", "a list of dims"): "all such attributes may be None",
     ("compiler/frontend/parse_attributes.cc", "a value"): "of no kind",
     ("compiler/frontend/parse_expressions.cc", "operator {} is not available"): "all are registered",
@@ -48,6 +47,7 @@ OTHER = {
     ("compiler/ops/arrange/grid.cc", "unravel_index: an index is out of range: {0} for {1} elements"):
         runs("operators_windows"),
     ("compiler/ops/arrange/grid.cc", "unravel_index: the shape has no elements"): "every index is out of range then",
+    ("compiler/ops/image/sample.cc", "an index is out of range"): runs("operators_samples"),
     ("compiler/ops/gather/index.cc", "the depth is not known"): "that of a scalar is a symbol at least",
     ("compiler/ops/gather/index.cc", "{}: nothing to take from"): "the relation has excluded it",
     ("compiler/ops/gather/index.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): RUNS,
@@ -69,6 +69,7 @@ OTHER = {
     ("compiler/ops/gather/search.cc", "an index is out of range"): runs("operators_search"),
     ("compiler/ops/gather/search.cc", "argwhere.rows: {0} elements are true; the count says {1}"): runs("operators_search"),
     ("compiler/ops/gather/search.cc", "the count is wrong"): runs("operators_search"),
+    ("compiler/ops/vision/rois.cc", "an index is out of range"): runs("operators_boxes"),
     ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):
         "the operator that does not know it is reported first",
     ("compiler/types/specialise_function.cc", "the type of {} is not known; annotate it"):

@@ -16,15 +16,19 @@ using Makers = std::map<std::string, std::function<Case(Random&)>, std::less<>>;
 void addBlockMakers(Makers& makers);
 /// Of operators that index with several tensors, replace a part, or name axes.
 void addIndexingMakers(Makers& makers);
+void addImageMakers(Makers& makers);
 /// Of operators that take shapes from other tensors.
 void addLikeMakers(Makers& makers);
 /// Of functions of neural networks, and what normalises.
 void addNormalisationMakers(Makers& makers);
 void addPaddingMakers(Makers& makers);
 void addPositionMakers(Makers& makers);
+void addRandomMakers(Makers& makers);
 void addScanMakers(Makers& makers);
 /// Of pools and convolutions.
 void addWindowMakers(Makers& makers);
+/// Of operators on boxes.
+void addVisionMakers(Makers& makers);
 
 using Ints = std::vector<int64_t>;
 

@@ -88,12 +88,15 @@ Makers makers() {
   Makers out;
   addBlockMakers(out);
   addIndexingMakers(out);
+  addImageMakers(out);
   addLikeMakers(out);
   addNormalisationMakers(out);
   addPaddingMakers(out);
   addPositionMakers(out);
+  addRandomMakers(out);
   addScanMakers(out);
   addWindowMakers(out);
+  addVisionMakers(out);
   out["cast"] = [](Random& random) {
     Case c{{random.tensor(random.pick(kAny), random.shape(0, 3))}, {}};
     c.attrs.set("dtype", random.pick(kAny));
