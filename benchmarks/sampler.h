@@ -38,7 +38,7 @@ struct Round {
   std::vector<double> workloads;
 };
 
-/// Rounds L A B L A B L ...: those whose limit moved are thrown away and taken again, within the
+/// Rounds L A B L B A L ...: those whose limit moved are thrown away and taken again, within the
 /// bounds of the options.
 struct Rounds {
   std::vector<Round> accepted;

@@ -123,7 +123,11 @@ constexpr int64_t kTaskRows = 16 * kTileRows;
 /// Bytes of a panel that does not stay near while blocks of rows go through it.
 constexpr int64_t kLargestPanel = 512 * 1024;
 
-Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
+/// What runs over threads: parts of the rows of each panel, panels, or nothing. Where rows are positions that
+/// a division takes apart, parts of them are not seen to be independent.
+enum class ProductTasks : uint8_t { Rows, Panels, None };
+
+Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers, ProductTasks kind) {
   Schedule out;
   const size_t rank = nest.loops.size();
   std::string row = nest.loops[rank - 1].name;
@@ -132,7 +136,7 @@ Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
   std::vector<std::string> outer;
   for (size_t i = 0; i + 2 < rank; ++i) outer.push_back(nest.loops[i].name);
   std::optional<double> tasks = countOf(nest, rank - 1);
-  if (!rows || *rows > kTaskRows) {
+  if (kind == ProductTasks::Rows && (!rows || *rows > kTaskRows)) {
     outer.push_back(row + "_outer");
     // Tasks of almost the same size, in whole tiles.
     const int64_t parts = rows ? (*rows - 1) / kTaskRows + 1 : 1;
@@ -144,8 +148,10 @@ Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers) {
     if (!rows) tasks.reset();
   }
   outer.push_back(panel);
-  const double rowsOfTask = static_cast<double>(std::min<int64_t>(rows.value_or(32), kTaskRows));
-  runParallel(fuseAll(outer, out), tasks, std::max(nest.cost * rowsOfTask, 1.0), out);
+  const int64_t mostRows = kind == ProductTasks::Rows ? kTaskRows : INT64_MAX;
+  const double rowsOfTask = static_cast<double>(std::min<int64_t>(rows.value_or(32), mostRows));
+  if (kind != ProductTasks::None)
+    runParallel(fuseAll(outer, out), tasks, std::max(nest.cost * rowsOfTask, 1.0), out);
   const int64_t lanes = std::max<int64_t>(registers.bytes / sizeBytes(nest.product->type), 1);
   // All rows of a task have their turn with one tile of columns after the other where a panel is more than
   // stays near, and what the rows read beside it does.
@@ -176,7 +182,8 @@ std::vector<Schedule> schedulesOf(const loop::Kernel& kernel, const LoopNest& ne
                                   VectorRegisters registers) {
   std::vector<Schedule> all;
   if (nest.product) {
-    all.push_back(scheduleProduct(nest, registers));
+    for (const ProductTasks tasks : {ProductTasks::Rows, ProductTasks::Panels, ProductTasks::None})
+      all.push_back(scheduleProduct(nest, registers, tasks));
     all.emplace_back();
     for (const std::string& columns : nest.product->columns)
       all.back().push_back({Kind::Vectorize, {columns}, {}, {}});
