@@ -59,6 +59,7 @@ void FunctionLowering::learnElements(ir::VarId var, Value value) {
       element = emitDef(Opcode::LoadScalar, Kind::scalar(dtype),
                         {element, std::vector<Register>{scalarConstant(DType::I64, i)}});
     symbols_.add(*symbol, castTo(element, dtype, DType::I64));
+    elementSymbols_.insert(*symbol);
   }
 }
 
@@ -89,8 +90,9 @@ Result<Register> FunctionLowering::dim(const DimExpr& expr, DimUse use) {
 }
 
 // An extent is the sum of its positive terms, from which the others are taken off: as long as
-// the whole is an extent, so is everything on the way. A number may be negative, and wraps only
-// if it would not fit itself.
+// the whole is an extent, so is everything on the way. What an element of a tensor holds may be
+// negative: of a term with one such factor, one part is 0 and added or taken off where it belongs.
+// A number may be negative, and wraps only if it would not fit itself.
 Result<Register> FunctionLowering::dimSum(const DimExpr& expr, DimUse use) {
   Register sum = kNoRegister;
   const Kind kind = Kind::scalar(DType::I64);
@@ -99,9 +101,17 @@ Result<Register> FunctionLowering::dimSum(const DimExpr& expr, DimUse use) {
       // What would be taken off has no 64-bit form; a number may as well have it added.
       const bool isLeast = term.coefficient == INT64_MIN;
       if (isLeast && use == DimUse::Extent) return unsupported("an extent is too large");
-      if ((term.coefficient > 0 || isLeast) != positive) continue;
+      const DimExpr::Factor* factor =
+          use == DimUse::Extent && expr.terms().size() > 1 ? factorOfEitherSign(term) : nullptr;
+      if (factor == nullptr && (term.coefficient > 0 || isLeast) != positive) continue;
+      const bool isAdded = term.coefficient > 0 || isLeast;
+      Register part = kNoRegister;
+      if (factor != nullptr) {
+        BATON_TRY_ASSIGN(const Register element, dim(DimExpr::symbol(factor->symbol), use));
+        part = partOfSign(element, isAdded == positive);
+      }
       BATON_TRY_ASSIGN(const Register value,
-                       dimProduct(term, positive ? term.coefficient : -term.coefficient, use));
+                       dimProduct(term, isAdded ? term.coefficient : -term.coefficient, use, factor, part));
       if (sum == kNoRegister && positive) {
         sum = value;
         continue;
@@ -116,13 +126,35 @@ Result<Register> FunctionLowering::dimSum(const DimExpr& expr, DimUse use) {
   return sum;
 }
 
-Result<Register> FunctionLowering::dimProduct(const DimExpr::Term& term, int64_t coefficient, DimUse use) {
+/// The factor of a term that an element of a tensor holds, if it is one.
+const DimExpr::Factor* FunctionLowering::factorOfEitherSign(const DimExpr::Term& term) const {
+  const DimExpr::Factor* found = nullptr;
+  for (const DimExpr::Factor& factor : term.factors) {
+    if (factor.opaque != nullptr || !elementSymbols_.contains(factor.symbol)) continue;
+    if (found != nullptr) return nullptr;
+    found = &factor;
+  }
+  return found;
+}
+
+/// The value, or what it is below 0; 0 where it has the other sign.
+Register FunctionLowering::partOfSign(Register value, bool positive) {
+  const Kind kind = Kind::scalar(DType::I64);
+  const Register zero = scalarConstant(DType::I64, 0);
+  if (positive) return emitDef(Opcode::MaxI64, kind, {value, zero});
+  return emitDef(Opcode::ExtentSub, kind, {zero, emitDef(Opcode::MinI64, kind, {value, zero})});
+}
+
+Result<Register> FunctionLowering::dimProduct(const DimExpr::Term& term, int64_t coefficient, DimUse use,
+                                              const DimExpr::Factor* replaced, Register part) {
   Register product = kNoRegister;
   if (coefficient != 1 || term.factors.empty())
     product = scalarConstant(DType::I64, static_cast<uint64_t>(coefficient));
   for (const DimExpr::Factor& factor : term.factors) {
     Register value = kNoRegister;
-    if (factor.opaque != nullptr) {
+    if (&factor == replaced) {
+      value = part;
+    } else if (factor.opaque != nullptr) {
       const DimExpr whole = DimExpr::opaque(factor.opaque->op, factor.opaque->a, factor.opaque->b);
       if (const Register* known = dimRegisters_.find({whole, DimUse::Number})) {
         value = *known;

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -95,7 +96,11 @@ class FunctionLowering {
   /// number may be negative.
   Result<Register> dim(const DimExpr& expr, DimUse use);
   Result<Register> dimSum(const DimExpr& expr, DimUse use);
-  Result<Register> dimProduct(const DimExpr::Term& term, int64_t coefficient, DimUse use);
+  /// `replaced`, a factor of the term, counts as `part`.
+  Result<Register> dimProduct(const DimExpr::Term& term, int64_t coefficient, DimUse use,
+                              const DimExpr::Factor* replaced, Register part);
+  const DimExpr::Factor* factorOfEitherSign(const DimExpr::Term& term) const;
+  Register partOfSign(Register value, bool positive);
   Result<Register> dimOpaque(const DimOpaque& opaque);
   Result<std::vector<Register>> extentsOf(ir::TypeRef tensor);
   Result<void> checkObligations(const ir::Binding& binding);
@@ -239,6 +244,7 @@ class FunctionLowering {
   };
   // What was computed, in the scopes that see it.
   ScopedMap<DimSymbol, Register> symbols_;
+  std::unordered_set<DimSymbol> elementSymbols_;  ///< what they stand for may be negative
   ScopedMap<std::pair<DimExpr, DimUse>, Register, DimKeyHash> dimRegisters_;
   ScopedMap<Value, Register, ValueHash> materialised_;
   ScopedMap<ConstantKey, Register, ConstantHash> scalarConstants_;
