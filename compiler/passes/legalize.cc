@@ -411,7 +411,7 @@ constinit const PassInfo kLegalizePass{
     .name = "legalize",
     .summary = "operators that are made of others become those",
     .documentation =
-        R"(Writes each call of an operator that is made of others with those, until only operators are left that have kernels of their own: `cast_like` becomes `cast`, `nn.batch_flatten` becomes `reshape`, and what says on which device a value is wanted becomes the value. Such an operator has types and a reference version, with which the evaluator runs programs as they were written; no pass after this one and no part of the lowering knows it. `operators.md` says which ones are.
+        R"(Writes each call of an operator that is made of others with those, until only operators are left that have kernels of their own: `cast_like` becomes `cast`, `nn.batch_flatten` becomes `reshape`, and what says on which device a value is wanted becomes the value. Such an operator has types and a reference version, with which the evaluator runs programs as they were written; no pass after this one and no part of the lowering knows it. `operators.md` says which ones are. One that goes over a sequence (`lstm`) becomes a local function that calls itself for the next step, like a loop that a program has.
 
 Types of what is written follow from the relations of its operators. The checks of the call stay with the first of them, and an operator gets a check of its own where what the call checked does not imply it. Places in the program are those of the call.
 

@@ -126,10 +126,13 @@ class ProductWriter {
 }  // namespace
 
 std::vector<Value> splitRow(Emitter& emitter, std::span<const DimExpr> extents, Value row) {
-  std::vector<Value> index(extents.size(), row);
-  for (size_t axis = extents.size(); axis-- > 0;) {
-    if (axis == 0) {
-      index[0] = row;
+  std::vector<Value> index(extents.size(), emitter.number(0));
+  // What is left when all axes before are of one place is the position itself.
+  size_t first = 0;
+  while (first + 1 < extents.size() && extents[first].asConstant() == 1) ++first;
+  for (size_t axis = extents.size(); axis-- > first;) {
+    if (axis == first) {
+      index[axis] = row;
       break;
     }
     const Value extent = emitter.dim(extents[axis]);

@@ -14,6 +14,7 @@ namespace baton::ops::test {
 /// By name of the operator.
 using Makers = std::map<std::string, std::function<Case(Random&)>, std::less<>>;
 void addBlockMakers(Makers& makers);
+void addFourierMakers(Makers& makers);
 /// Of operators that index with several tensors, replace a part, or name axes.
 void addIndexingMakers(Makers& makers);
 void addImageMakers(Makers& makers);
@@ -24,7 +25,11 @@ void addNormalisationMakers(Makers& makers);
 void addPaddingMakers(Makers& makers);
 void addPositionMakers(Makers& makers);
 void addRandomMakers(Makers& makers);
+void addQuantisedMakers(Makers& makers);
+/// Of layers over sequences, and attention.
+void addRecurrentMakers(Makers& makers);
 void addScanMakers(Makers& makers);
+void addSparseMakers(Makers& makers);
 /// Of pools and convolutions.
 void addWindowMakers(Makers& makers);
 /// Of operators on boxes.

@@ -87,14 +87,18 @@ Case makeSort(Random& random) {
 Makers makers() {
   Makers out;
   addBlockMakers(out);
+  addFourierMakers(out);
   addIndexingMakers(out);
   addImageMakers(out);
   addLikeMakers(out);
   addNormalisationMakers(out);
   addPaddingMakers(out);
   addPositionMakers(out);
+  addQuantisedMakers(out);
+  addRecurrentMakers(out);
   addRandomMakers(out);
   addScanMakers(out);
+  addSparseMakers(out);
   addWindowMakers(out);
   addVisionMakers(out);
   out["cast"] = [](Random& random) {
