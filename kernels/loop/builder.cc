@@ -130,9 +130,10 @@ struct DimNodes {
     switch (op) {
       case DimOp::FloorDiv: return quotient(Op::FloorDiv);
       case DimOp::FloorMod: return quotient(Op::FloorMod);
-      case DimOp::CeilDiv:
-        return quotient(Op::FloorDiv) +
-               loop::cast(loop::notEqual(quotient(Op::FloorMod), number(0)), DType::I64);
+      case DimOp::CeilDiv: {
+        const Value whole = quotient(Op::FloorDiv);
+        return whole + loop::cast(loop::notEqual(quotient(Op::FloorMod), number(0)), DType::I64);
+      }
       case DimOp::Min: return builder.binary(Op::Min, a, b);
       case DimOp::Max: return builder.binary(Op::Max, a, b);
       case DimOp::TooLarge: break;  // no dim that is written

@@ -71,8 +71,8 @@ class Tensorizer {
         strip_ = editor_.mul(inStrip, strip, editor_.number(width_));
       });
     }
-    const NodeId first =
-        editor_.add(body, editor_.mul(body, var, base), editor_.arithmetic(body, Op::Min, var, extra));
+    const NodeId longer = editor_.arithmetic(body, Op::Min, var, extra);
+    const NodeId first = editor_.add(body, editor_.mul(body, var, base), longer);
     writeBlock(first, base, editor_.make({.op = Op::Lt, .type = DType::Bool}, {var, extra}), sizes, body);
     if (strips) before.push_back(*strips);
     editor_.insertBefore(product_.rows, before);

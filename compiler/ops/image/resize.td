@@ -44,25 +44,25 @@ def VolumeMethod : Attr<"method", StringAttr, "nearest_neighbor", "`nearest_neig
 def AlignCorners : Attr<"align_corners", BoolAttr, "False", "As `align_corners`; else as `asymmetric`">;
 def : UpsamplingOperator<"nn.upsampling", [], "upsampling"> {
   let Attrs = [ScaleH, ScaleW, PlaneLayout, PlaneMethod, AlignCorners];
-  let Summary = "`image.resize2d` to multiples of the height and the width; the nearest element is the one at or before the place, or the rounded one with align_corners" # kStaticExtents;
+  let Summary = !strconcat("`image.resize2d` to multiples of the height and the width; the nearest element is the one at or before the place, or the rounded one with align_corners", kStaticExtents);
   let Errors = "A scale outside of [1e-6, 1e6]; a layout without H and W; another method; an axis without elements";
 }
 def : UpsamplingOperator<"nn.upsampling3d", [], "upsampling3d"> {
   let Dims = "upsampling";
   let Lower = "upsampling";
   let Attrs = [ScaleD, ScaleH, ScaleW, VolumeLayout, VolumeMethod, ResizeMode];
-  let Summary = "`image.resize3d` to multiples of the depth, the height and the width; the nearest element is the one at or before the place, or the rounded one in mode `align_corners`" # kStaticExtents;
+  let Summary = !strconcat("`image.resize3d` to multiples of the depth, the height and the width; the nearest element is the one at or before the place, or the rounded one in mode `align_corners`", kStaticExtents);
   let Errors = "A scale outside of [1e-6, 1e6]; a layout without D, H and W; another method or coordinate_transformation_mode; an axis without elements";
 }
 def : UpsamplingOperator<"dyn.nn.upsampling", [Input<"height scale", Float>, Input<"width scale", Float>], "dynUpsampling"> {
   let Attrs = [PlaneLayout, PlaneMethod, AlignCorners];
-  let Summary = "`nn.upsampling` by scales that are scalars" # kGivenExtents;
+  let Summary = !strconcat("`nn.upsampling` by scales that are scalars", kGivenExtents);
   let Errors = "As `nn.upsampling`";
 }
 def : UpsamplingOperator<"dyn.nn.upsampling3d", [Input<"depth scale", Float>, Input<"height scale", Float>, Input<"width scale", Float>], "dynUpsampling3d"> {
   let Dims = "dynUpsampling";
   let Lower = "dynUpsampling";
   let Attrs = [VolumeLayout, VolumeMethod, ResizeMode];
-  let Summary = "`nn.upsampling3d` by scales that are scalars" # kGivenExtents;
+  let Summary = !strconcat("`nn.upsampling3d` by scales that are scalars", kGivenExtents);
   let Errors = "As `nn.upsampling3d`";
 }

@@ -1,4 +1,4 @@
-"""Writes `relay_any.relay` and `relay_any_moved.relay`: the programs of TVM's tests of operators with extents that
+"""Writes `relay_any.relay` and `relay_any_*.relay`: the programs of TVM's tests of operators with extents that
 are not known, with values; and `relay_dynamic.relay`: those whose shapes are tensors."""
 import itertools
 
@@ -351,8 +351,10 @@ def dynamic(p):
 
 
 for name, summary, parts in (
-        ("relay_any", "Arithmetic, reductions and products of extents that are not known.", (arithmetic, reductions, products)),
-        ("relay_any_moved", "What makes, moves and picks elements, of extents that are not known; loops over tensors that grow.", (moved, slices, loops)),
+        ("relay_any", "Arithmetic and reductions of extents that are not known.", (arithmetic, reductions)),
+        ("relay_any_products", "Products of extents that are not known.", (products,)),
+        ("relay_any_moved", "What makes, moves and picks elements, of extents that are not known.", (moved,)),
+        ("relay_any_parts", "Slices of extents that are not known, and loops over tensors that grow.", (slices, loops)),
         ("relay_dynamic", "Shapes, axes, widths and counts that are tensors.", (dynamic,))):
     program = Program(name, summary)
     for part in parts:
