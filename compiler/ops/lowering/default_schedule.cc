@@ -206,7 +206,14 @@ std::vector<Schedule> schedulesOf(const loop::Kernel& kernel, const LoopNest& ne
 
 Result<Schedule> defaultSchedule(const loop::Kernel& kernel, const std::vector<LoopNest>& nests,
                                  VectorRegisters registers) {
+  // Mostly the first choice of every nest is legal.
   Schedule all;
+  for (const LoopNest& nest : nests) {
+    const Schedule first = schedulesOf(kernel, nest, registers)[0];
+    all.insert(all.end(), first.begin(), first.end());
+  }
+  if (schedule::apply(kernel, all).has_value()) return all;
+  all.clear();
   loop::Kernel scheduled = kernel;
   for (const LoopNest& nest : nests) {
     const std::vector<Schedule> choices = schedulesOf(scheduled, nest, registers);
