@@ -77,6 +77,16 @@ std::string inputName(const OpCall& call, size_t input) {
   return fmt::format("element {} of the {}", input - listStart, inputs.back().name);
 }
 
+Result<std::optional<DType>> givenOrInputDType(StructureContext& context, std::optional<DType> given,
+                                               size_t input) {
+  if (given) {
+    BATON_TRY(context.provideResultDType(0, *given));
+    return given;
+  }
+  BATON_TRY(context.provideResultDTypeOf(0, input));
+  return context.dtype(input);
+}
+
 Result<void> checkInputs(const OpCall& call, StructureContext& context) {
   const auto& inputs = call.op->inputs;
   size_t required = 0;

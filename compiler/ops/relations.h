@@ -26,6 +26,11 @@ Result<std::optional<StructureResult>> checkedStructure(const OpCall& call, Stru
 
 inline StructureResult oneResult(DType dtype, int rank) { return {{{dtype, rank}}, false}; }
 
+/// The type of the first result: what an attribute gives, else that of an input. The context is told at once;
+/// nothing where the input's is not known yet.
+Result<std::optional<DType>> givenOrInputDType(StructureContext& context, std::optional<DType> given,
+                                               size_t input = 0);
+
 /// In [0, rank); an error that names `what` ("axis") and the valid range otherwise.
 Result<int> normaliseAxis(const OpCall& call, std::string_view what, int64_t axis, int rank);
 

@@ -49,12 +49,8 @@ std::optional<std::vector<DimExpr>> onesValues(const OpCall& call, DimsContext&,
 Result<std::optional<StructureResult>> fullStructure(const OpCall& call, StructureContext& context) {
   const FullAttrs attrs{*call.attrs};
   BATON_TRY(context.requireRank(0, 0));
-  if (attrs.dtype())
-    BATON_TRY(context.provideResultDType(0, *attrs.dtype()));
-  else
-    BATON_TRY(context.provideResultDTypeOf(0, 0));
+  BATON_TRY_ASSIGN(const std::optional<DType> dtype, givenOrInputDType(context, attrs.dtype()));
   BATON_TRY_ASSIGN(const std::optional<int> rank, shapeRank(call, context, fullShape(call)));
-  const std::optional<DType> dtype = attrs.dtype() ? attrs.dtype() : context.dtype(0);
   if (!rank || !dtype) return std::nullopt;
   return oneResult(*dtype, *rank);
 }

@@ -13,17 +13,23 @@ namespace {
 ShapeSource targetShape(const OpCall& call) { return {BroadcastToAttrs{*call.attrs}.shape(), 1, "shape"}; }
 ShapeSource repetitions(const OpCall& call) { return {TileAttrs{*call.attrs}.reps(), 1, "repetitions"}; }
 
-}  // namespace
-
-Result<std::optional<StructureResult>> broadcastToStructure(const OpCall& call, StructureContext& context) {
-  BATON_TRY(context.provideResultDTypeOf(0, 0));
-  BATON_TRY_ASSIGN(const std::optional<int> rank, shapeRank(call, context, targetShape(call)));
+/// Of data that is broadcast to a shape of that rank.
+Result<std::optional<StructureResult>> broadcastStructure(const OpCall& call, StructureContext& context,
+                                                          std::optional<int> rank) {
   const std::optional<int> dataRank = context.rank(0);
   if (rank && dataRank && *dataRank > *rank)
     return opError(call, fmt::format("data of rank {} cannot be broadcast to rank {}", *dataRank, *rank));
   const std::optional<DType> dtype = context.dtype(0);
   if (!rank || !dtype || !dataRank) return std::nullopt;
   return oneResult(*dtype, *rank);
+}
+
+}  // namespace
+
+Result<std::optional<StructureResult>> broadcastToStructure(const OpCall& call, StructureContext& context) {
+  BATON_TRY(context.provideResultDTypeOf(0, 0));
+  BATON_TRY_ASSIGN(const std::optional<int> rank, shapeRank(call, context, targetShape(call)));
+  return broadcastStructure(call, context, rank);
 }
 
 namespace {
@@ -62,12 +68,7 @@ Result<std::optional<StructureResult>> broadcastToLikeStructure(const OpCall& ca
                                                                 StructureContext& context) {
   BATON_TRY(context.provideResultDTypeOf(0, 0));
   const std::optional<int> rank = context.rank(1);
-  const std::optional<int> dataRank = context.rank(0);
-  if (rank && dataRank && *dataRank > *rank)
-    return opError(call, fmt::format("data of rank {} cannot be broadcast to rank {}", *dataRank, *rank));
-  const std::optional<DType> dtype = context.dtype(0);
-  if (!rank || !dtype || !dataRank) return std::nullopt;
-  return oneResult(*dtype, *rank);
+  return broadcastStructure(call, context, rank);
 }
 
 Result<std::vector<TensorDims>> broadcastToLikeDims(const OpCall& call, DimsContext& context) {

@@ -133,14 +133,10 @@ Result<std::optional<StructureResult>> oneHotStructure(const OpCall& call, Struc
   if (call.inputCount == 4) BATON_TRY(context.requireRank(3, 0));
   if (attrs.depth() && *attrs.depth() < 0)
     return opError(call, fmt::format("depth is {}; expected 0 or more", *attrs.depth()));
-  if (attrs.dtype())
-    BATON_TRY(context.provideResultDType(0, *attrs.dtype()));
-  else
-    BATON_TRY(context.provideResultDTypeOf(0, 1));
+  BATON_TRY_ASSIGN(const std::optional<DType> dtype, givenOrInputDType(context, attrs.dtype(), 1));
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
   BATON_TRY(newAxis(call, attrs.axis(), *rank));
-  const std::optional<DType> dtype = attrs.dtype() ? attrs.dtype() : context.dtype(1);
   if (!dtype) return std::nullopt;
   return oneResult(*dtype, *rank + 1);
 }

@@ -39,11 +39,6 @@ class UniqueExpansion {
     return context_.make(op, {}, inputs);
   }
   TensorId number(int64_t value) { return context_.scalar(DType::I32, static_cast<double>(value)); }
-  Result<TensorId> elements(TensorId data, TensorId indices) {
-    ir::Attrs attrs;
-    attrs.set("axis", int64_t{0});
-    return context_.make("take", attrs, {data, indices});
-  }
   /// Whether two are the same value; NaN is one, and -0 is 0.
   Result<TensorId> areSame(TensorId a, TensorId b) {
     BATON_TRY_ASSIGN(const TensorId same, apply("equal", {a, b}));
@@ -65,12 +60,12 @@ Result<void> uniqueLegal(ExpandContext& context) {
   UniqueExpansion e(context);
   const TensorId data = context.input(0);
   BATON_TRY_ASSIGN(const TensorId order, e.apply("argsort", {data}));
-  BATON_TRY_ASSIGN(const TensorId sorted, e.elements(data, order));
+  BATON_TRY_ASSIGN(const TensorId sorted, context.takeRows(data, order));
   BATON_TRY_ASSIGN(const TensorId length, context.extentOf(data, 0, DType::I32));
   BATON_TRY_ASSIGN(const TensorId places, e.apply("arange", {e.number(0), length, e.number(1)}));
   // Of equal ones the first has nothing equal before it.
   BATON_TRY_ASSIGN(const TensorId previous, e.apply("subtract", {places, e.number(1)}));
-  BATON_TRY_ASSIGN(const TensorId before, e.elements(sorted, previous));
+  BATON_TRY_ASSIGN(const TensorId before, context.takeRows(sorted, previous));
   BATON_TRY_ASSIGN(const TensorId same, e.areSame(sorted, before));
   BATON_TRY_ASSIGN(const TensorId isLater, e.apply("greater", {places, e.number(0)}));
   BATON_TRY_ASSIGN(const TensorId isRepeated, e.apply("logical_and", {same, isLater}));
@@ -80,7 +75,7 @@ Result<void> uniqueLegal(ExpandContext& context) {
   BATON_TRY_ASSIGN(const TensorId rows, e.apply("argwhere.rows", {isFirst, count}));
   BATON_TRY_ASSIGN(const TensorId starts, context.reshape(rows, {context.dims(rows)[0]}));
   // The order keeps equal elements as they are, so this is where each value occurs first.
-  BATON_TRY_ASSIGN(TensorId indices, e.elements(order, starts));
+  BATON_TRY_ASSIGN(TensorId indices, context.takeRows(order, starts));
   BATON_TRY_ASSIGN(const TensorId counted, e.apply("cumsum", {firsts}));
   BATON_TRY_ASSIGN(const TensorId numbers, e.apply("subtract", {counted, e.number(1)}));
   BATON_TRY_ASSIGN(const TensorId nothing, e.apply("zeros_like", {numbers}));
@@ -96,13 +91,13 @@ Result<void> uniqueLegal(ExpandContext& context) {
   if (!attrs.sorted()) {
     BATON_TRY_ASSIGN(const TensorId moved, e.apply("argsort", {indices}));
     BATON_TRY_ASSIGN(const TensorId place, e.apply("invert_permutation", {moved}));
-    BATON_TRY_ASSIGN(indices, e.elements(indices, moved));
-    BATON_TRY_ASSIGN(inverse, e.elements(place, inverse));
+    BATON_TRY_ASSIGN(indices, context.takeRows(indices, moved));
+    BATON_TRY_ASSIGN(inverse, context.takeRows(place, inverse));
     if (counts) {
-      BATON_TRY_ASSIGN(counts, e.elements(*counts, moved));
+      BATON_TRY_ASSIGN(counts, context.takeRows(*counts, moved));
     }
   }
-  BATON_TRY_ASSIGN(const TensorId values, e.elements(data, indices));
+  BATON_TRY_ASSIGN(const TensorId values, context.takeRows(data, indices));
   BATON_TRY_ASSIGN(const TensorId total, context.reshape(count, {one()}));
   std::vector<TensorId> results = {values, indices, inverse, total};
   if (counts) results.push_back(*counts);

@@ -79,11 +79,7 @@ Result<std::optional<StructureResult>> resizeStructure(const OpCall& call, Struc
       (attrs.roi() == nullptr || attrs.roi()->size() != 2 * count))
     return opError(call, fmt::format("the roi has {} elements; expected {}",
                                      attrs.roi() == nullptr ? 0 : attrs.roi()->size(), 2 * count));
-  if (attrs.outDtype())
-    BATON_TRY(context.provideResultDType(0, *attrs.outDtype()));
-  else
-    BATON_TRY(context.provideResultDTypeOf(0, 0));
-  const std::optional<DType> dtype = attrs.outDtype() ? attrs.outDtype() : context.dtype(0);
+  BATON_TRY_ASSIGN(const std::optional<DType> dtype, givenOrInputDType(context, attrs.outDtype()));
   if (!dtype) return std::nullopt;
   return oneResult(*dtype, axes.rank);
 }

@@ -54,11 +54,7 @@ Result<std::optional<StructureResult>> cropAndResizeStructure(const OpCall& call
   BATON_TRY(context.requireRank(0, axes.rank));
   BATON_TRY(context.requireRank(1, 2));
   BATON_TRY(context.requireRank(2, 1));
-  if (attrs.outDtype())
-    BATON_TRY(context.provideResultDType(0, *attrs.outDtype()));
-  else
-    BATON_TRY(context.provideResultDTypeOf(0, 0));
-  const std::optional<DType> dtype = attrs.outDtype() ? attrs.outDtype() : context.dtype(0);
+  BATON_TRY_ASSIGN(const std::optional<DType> dtype, givenOrInputDType(context, attrs.outDtype()));
   if (!dtype) return std::nullopt;
   return oneResult(*dtype, axes.rank);
 }

@@ -58,14 +58,18 @@ class ExpandContext {
     attrs.set("allowzero", true);
     return make("reshape", attrs, {tensor});
   }
+  /// Rows, or elements of a vector, at indices along the first axis.
+  Result<TensorId> takeRows(TensorId data, TensorId indices) {
+    ir::Attrs attrs;
+    attrs.set("axis", int64_t{0});
+    return make("take", attrs, {data, indices});
+  }
   /// An extent as a tensor of rank 0.
   Result<TensorId> extentOf(TensorId tensor, size_t axis, DType type = DType::I64) {
     ir::Attrs typed;
     typed.set("dtype", type);
-    ir::Attrs along;
-    along.set("axis", int64_t{0});
     BATON_TRY_ASSIGN(const TensorId shape, make("shape_of", typed, {tensor}));
-    return make("take", along, {shape, scalar(DType::I64, static_cast<double>(axis))});
+    return takeRows(shape, scalar(DType::I64, static_cast<double>(axis)));
   }
   /// What a round of a loop makes of the number of the round, an int64, and the states before it: the next
   /// ones, of the same types. Of operators that are not written with others.

@@ -93,9 +93,7 @@ Result<void> normalLegal(ExpandContext& context) {
   BATON_TRY_ASSIGN(const std::vector<TensorId> made, standardUniform(context, std::move(shape), dtype));
   const auto number = [&](double value) { return context.scalar(dtype, value); };
   const auto half = [&](double which) {
-    ir::Attrs along;
-    along.set("axis", int64_t{0});
-    return context.make("take", along, {made[1], context.scalar(DType::I64, which)});
+    return context.takeRows(made[1], context.scalar(DType::I64, which));
   };
   BATON_TRY_ASSIGN(const TensorId first, half(0));
   BATON_TRY_ASSIGN(const TensorId second, half(1));

@@ -183,9 +183,7 @@ Result<void> RecurrentExpansion::run(const Step& step) {
     if (isReversed(context_.call())) {
       BATON_TRY_ASSIGN(at, apply("subtract", {last, i}));
     }
-    ir::Attrs first;
-    first.set("axis", int64_t{0});
-    BATON_TRY_ASSIGN(const TensorId now, context_.make("take", first, {gates, at}));
+    BATON_TRY_ASSIGN(const TensorId now, context_.takeRows(gates, at));
     return step(now, before);
   };
   BATON_TRY_ASSIGN(std::vector<TensorId> results, context_.repeat(data, states, round));

@@ -13,14 +13,10 @@ namespace baton::ops {
 
 Result<std::optional<StructureResult>> scanStructure(const OpCall& call, StructureContext& context) {
   const ScanAttrs attrs{*call.attrs};
-  if (attrs.dtype())
-    BATON_TRY(context.provideResultDType(0, *attrs.dtype()));
-  else
-    BATON_TRY(context.provideResultDTypeOf(0, 0));
+  BATON_TRY_ASSIGN(const std::optional<DType> dtype, givenOrInputDType(context, attrs.dtype()));
   const std::optional<int> rank = context.rank(0);
   if (!rank) return std::nullopt;
   if (attrs.axis()) BATON_TRY(normaliseAxis(call, "axis", *attrs.axis(), *rank));
-  const std::optional<DType> dtype = attrs.dtype() ? attrs.dtype() : context.dtype(0);
   if (!dtype) return std::nullopt;
   if (dtype == DType::Bool)
     return opError(call, "the type of the result is bool; expected an integer or float type");

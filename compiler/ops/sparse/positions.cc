@@ -66,12 +66,6 @@ class PositionExpansion {
     return context_.make(op, {}, inputs);
   }
   TensorId number(int64_t value) { return context_.scalar(DType::I64, static_cast<double>(value)); }
-  /// Rows or elements along the first axis.
-  Result<TensorId> elements(TensorId data, TensorId indices) {
-    ir::Attrs attrs;
-    attrs.set("axis", int64_t{0});
-    return context_.make("take", attrs, {data, indices});
-  }
   Result<TensorId> joined(TensorId a, TensorId b) { return apply("concatenate", {a, b}); }
   Result<TensorId> filled(TensorId value, std::vector<DimExpr> shape) {
     ir::Attrs attrs;
@@ -256,7 +250,7 @@ Result<void> sparseFillEmptyRowsLegal(ExpandContext& context) {
   ir::Attrs columns;
   columns.set("axis", int64_t{1});
   BATON_TRY_ASSIGN(const TensorId rows, context.make("take", columns, {positions, e.number(0)}));
-  BATON_TRY_ASSIGN(const TensorId rowCount, e.elements(context.input(2), e.number(0)));
+  BATON_TRY_ASSIGN(const TensorId rowCount, context.takeRows(context.input(2), e.number(0)));
   BATON_TRY_ASSIGN(const TensorId wideCount, context.cast(rowCount, DType::I64));
   BATON_TRY_ASSIGN(const TensorId all, e.apply("arange", {e.number(0), wideCount, e.number(1)}));
   BATON_TRY_ASSIGN(const TensorId zeros, e.apply("zeros_like", {all}));
@@ -282,8 +276,8 @@ Result<void> sparseFillEmptyRowsLegal(ExpandContext& context) {
   ir::Attrs typed;
   typed.set("dtype", DType::I64);
   BATON_TRY_ASSIGN(const TensorId order, context.make("argsort", typed, {allRows}));
-  BATON_TRY_ASSIGN(const TensorId orderedPositions, e.elements(allPositions, order));
-  BATON_TRY_ASSIGN(const TensorId orderedValues, e.elements(allValues, order));
+  BATON_TRY_ASSIGN(const TensorId orderedPositions, context.takeRows(allPositions, order));
+  BATON_TRY_ASSIGN(const TensorId orderedValues, context.takeRows(allValues, order));
   BATON_TRY_ASSIGN(const TensorId result, context.cast(orderedPositions, index));
   context.become({result, orderedValues, isEmpty});
   return success();

@@ -300,11 +300,6 @@ class RowExpansion {
     BATON_TRY_ASSIGN(const TensorId checked, apply("sparse.positions", {column, shape}));
     return context_.reshape(checked, {count});
   }
-  Result<TensorId> elements(TensorId data, TensorId indices) {
-    ir::Attrs attrs;
-    attrs.set("axis", int64_t{0});
-    return context_.make("take", attrs, {data, indices});
-  }
 
  private:
   ExpandContext& context_;
@@ -337,9 +332,9 @@ Result<void> sparseTransposeLegal(ExpandContext& context) {
   ir::Attrs typed;
   typed.set("dtype", DType::I64);
   BATON_TRY_ASSIGN(const TensorId order, context.make("argsort", typed, {columns}));
-  BATON_TRY_ASSIGN(const TensorId moved, e.elements(data, order));
-  BATON_TRY_ASSIGN(const TensorId movedRows, e.elements(rows, order));
-  BATON_TRY_ASSIGN(const TensorId movedColumns, e.elements(columns, order));
+  BATON_TRY_ASSIGN(const TensorId moved, context.takeRows(data, order));
+  BATON_TRY_ASSIGN(const TensorId movedRows, context.takeRows(rows, order));
+  BATON_TRY_ASSIGN(const TensorId movedColumns, context.takeRows(columns, order));
   BATON_TRY_ASSIGN(const TensorId all, e.apply("arange", {e.number(0), pointerCount, e.number(1)}));
   ir::Attrs placed;
   placed.set("dtype", index);
