@@ -164,10 +164,16 @@ llvm::Value* FunctionEmitter::dim(const DimExpr& expr, Value** divisorIsZero) {
 
 void FunctionEmitter::allocateScratch() {
   for (const loop::ScratchBuffer& scratch : k_.scratch) {
-    Value* size = i64(sizeBytes(scratch.dtype));
     Value* isBad = b_.getFalse();
+    // None of no elements is too large, whatever its other extents.
+    Value* isEmpty = b_.getFalse();
+    std::vector<Value*> extents;
     for (const DimExpr& expr : scratch.extents) {
-      Value* const extent = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, dim(expr, &isBad), i64(0));
+      extents.push_back(dim(expr, &isBad));
+      isEmpty = b_.CreateOr(isEmpty, b_.CreateICmpSLE(extents.back(), i64(0)));
+    }
+    Value* size = b_.CreateSelect(isEmpty, i64(0), i64(sizeBytes(scratch.dtype)));
+    for (Value* const extent : extents) {
       Value* const checked = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smul_with_overflow, size, extent);
       size = b_.CreateExtractValue(checked, 0);
       isBad = b_.CreateOr(isBad, b_.CreateExtractValue(checked, 1));

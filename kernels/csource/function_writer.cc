@@ -108,7 +108,10 @@ class FunctionWriter {
   void scratch(size_t first) {
     for (size_t i = 0; i < k_.scratch.size(); ++i) {
       const loop::ScratchBuffer& buffer = k_.scratch[i];
-      line(fmt::format("uint64_t size{} = {};", i, sizeBytes(buffer.dtype)));
+      // None of no elements is too large, whatever its other extents.
+      std::string isSome = "true";
+      for (const DimExpr& extent : buffer.extents) isSome += fmt::format(" && {} > 0", dimText(extent));
+      line(fmt::format("uint64_t size{} = {} ? {} : 0;", i, isSome, sizeBytes(buffer.dtype)));
       for (const DimExpr& extent : buffer.extents)
         line(fmt::format("size{0} = size_mul(size{0}, {1}, &bad);", i, dimText(extent)));
       line("if (bad) return BATON_KERNEL_OUT_OF_MEMORY;");

@@ -51,6 +51,7 @@ namespace {
 struct Iterations {
   NodeId loop;
   BlockId varying;
+  std::set<NodeId> fixed = {};  ///< values in it that do not differ between the two
 };
 
 /// An index in a loop: coefficient * variable + what is the same in all iterations + what differs inside of
@@ -68,7 +69,7 @@ IndexInLoop splitIndex(const Editor& editor, const Affine& index, const Iteratio
   for (const auto& [value, coefficient] : index.terms) {
     if (value == var)
       result.coefficient = coefficient;
-    else if (editor.isMadeIn(value, in.varying))
+    else if (!in.fixed.contains(value) && editor.isMadeIn(value, in.varying))
       within.terms.emplace(value, coefficient);
     else
       result.same.emplace(value, coefficient);
@@ -119,8 +120,8 @@ bool areApart(const Editor& editor, const std::vector<Access>& accesses, size_t 
   return !__builtin_sub_overflow(*all.high, *all.low, &width) && width < std::abs(first.coefficient);
 }
 
-/// The same along any axis. Values that differ, as those of two fused loops, do so in their quotients or in
-/// their remainders by a third one.
+/// The same along any axis. Values that differ, as those of two fused loops, do so in their quotients by a
+/// third one, or have one quotient and differ in their remainders.
 bool areApart(const Editor& editor, const std::vector<Access>& accesses, const Iterations& in, NodeId var) {
   size_t axes = SIZE_MAX;
   for (const Access& access : accesses) axes = std::min(axes, access.indices.size());
@@ -134,9 +135,11 @@ bool areApart(const Editor& editor, const std::vector<Access>& accesses, const I
     if (!isDivision(quotient, Op::FloorDiv)) continue;
     const NodeId divisor = editor.kernel().operandsOf(quotient)[1];
     if (editor.isMadeIn(divisor, in.varying)) continue;
+    Iterations ofOneQuotient = in;
+    ofOneQuotient.fixed.insert(quotient);
     for (const NodeId remainder : nodes)
       if (isDivision(remainder, Op::FloorMod) && editor.kernel().operandsOf(remainder)[1] == divisor &&
-          areApart(editor, accesses, in, quotient) && areApart(editor, accesses, in, remainder))
+          areApart(editor, accesses, in, quotient) && areApart(editor, accesses, ofOneQuotient, remainder))
         return true;
   }
   return false;

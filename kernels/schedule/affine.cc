@@ -103,6 +103,15 @@ Range rangeAt(const Editor& editor, NodeId value, int depth) {
       if (isMin) return {both(a.low, b.low), either(a.high, b.high)};
       return {either(a.low, b.low), both(a.high, b.high)};
     }
+    case Op::FloorDiv: {
+      const std::optional<int64_t> divisor = editor.constantOf(ids[1]);
+      if (!divisor || *divisor < 1) return {};
+      const Range all = rangeAt(editor, ids[0], depth + 1);
+      const auto quotient = [&](std::optional<int64_t> end) {
+        return end ? std::optional(*end / *divisor - (*end % *divisor < 0 ? 1 : 0)) : std::nullopt;
+      };
+      return {quotient(all.low), quotient(all.high)};
+    }
     case Op::FloorMod: {
       const std::optional<int64_t> divisor = editor.constantOf(ids[1]);
       if (divisor && *divisor > 0) return {0, *divisor - 1};

@@ -115,16 +115,15 @@ std::optional<std::set<int64_t>> rowCounts(const Editor& editor, NodeId extent) 
   for (const auto& [rest, size] : {std::pair(ids[0], ids[1]), std::pair(ids[1], ids[0])}) {
     const std::optional<int64_t> part = editor.constantOf(size);
     if (!part || *part < 1) continue;
-    // total - part * variable, of a loop that ends with the last part.
+    // total - part * index, which ends with the last part.
     const Affine affine = affineOf(editor, rest);
     if (affine.terms.size() != 1 || affine.terms.begin()->second != -*part || affine.constant < 1) continue;
-    const NodeId var = affine.terms.begin()->first;
-    if (editor.node(var).op != Op::LoopVar) continue;
     std::set<int64_t> counts;
     if (affine.constant >= *part) counts.insert(*part);
     if (affine.constant % *part != 0) counts.insert(affine.constant % *part);
-    const Range range = rangeOf(editor, var);
-    if (range.high && *range.high == (affine.constant - 1) / *part) return counts;
+    const Range index = rangeOf(editor, affine.terms.begin()->first);
+    if (index.low.value_or(-1) >= 0 && index.high && *index.high <= (affine.constant - 1) / *part)
+      return counts;
   }
   return {};
 }

@@ -26,7 +26,7 @@ enum class Kind : uint8_t {
   CacheWrite,     ///< BUFFER LOOP: what an iteration of LOOP writes is collected in a local first
   Rfactor,        ///< REDUCTION by PARTS into LOOP: parts of their own, which are then combined
   Pack,           ///< BUFFER by AXIS FACTOR: an input copied, so that FACTOR elements along AXIS lie together
-  Tensorize,      ///< LOOP by ROWS LANES REGISTERS STRIPS: register tiles of what sums products, row by row
+  Tensorize,      ///< LOOP by ROWS LANES REGISTERS CHUNK: register tiles of what sums products, row by row
   Transpose,      ///< OUTER INNER by SIDE: what lies along OUTER is read in squares, and written along INNER
 };
 inline constexpr int kKindCount = 15;

@@ -19,12 +19,12 @@ namespace {
 /// tile does it; else one loop does, for all kinds.
 constexpr size_t kMostResultNodes = 256;
 
-/// What `LOOP by ROWS LANES REGISTERS STRIPS` asks for.
+/// What `LOOP by ROWS LANES REGISTERS CHUNK` asks for.
 struct TileShape {
   int64_t rows = 0;
   int64_t lanes = 0;
   int64_t registers = 0;
-  bool hasStrips = false;  ///< all rows have their turn with one tile of columns after the other
+  int64_t chunk = 0;  ///< steps of the outer loop that all rows have their turn with before the next; 0: all
 
   /// Columns of a tile of so many rows: as many sums as stay in registers beside a row of what they read (of
   /// which a single row of sums needs none) and one element that is the same in all columns.
@@ -55,6 +55,10 @@ class Tensorizer {
     const NodeId rows = editor_.extentOf(product_.rows);
     const std::set<int64_t> sizes = sizesOf(rows);
     Nodes before;
+    std::optional<NodeId> chunks;
+    if (isInChunks()) {
+      BATON_TRY_ASSIGN(chunks, writeChunks(before));
+    }
     const NodeId count = quotient(before, rows, shape_.rows);
     const NodeId var = editor_.make({.op = Op::LoopVar, .type = DType::I64}, {});
     // rows = count * base + extra: the first `extra` blocks have one row more.
@@ -63,22 +67,17 @@ class Tensorizer {
     Nodes body;
     for (const NodeId id : product_.inRow)
       if (!dependent_.contains(id)) body.push_back(id);
-    std::optional<NodeId> strips;
-    if (shape_.hasStrips) {
-      width_ = shape_.columns(shape_.rows, mostColumns(), constantColumns());
-      const NodeId stripCount = quotient(before, editor_.extentOf(product_.results), width_);
-      strips = editor_.makeLoop(stripCount, [&](NodeId strip, Nodes& inStrip) {
-        strip_ = editor_.mul(inStrip, strip, editor_.number(width_));
-      });
-    }
     const NodeId longer = editor_.arithmetic(body, Op::Min, var, extra);
     const NodeId first = editor_.add(body, editor_.mul(body, var, base), longer);
     writeBlock(first, base, editor_.make({.op = Op::Lt, .type = DType::Bool}, {var, extra}), sizes, body);
-    if (strips) before.push_back(*strips);
+    if (chunks) {
+      before.push_back(*chunks);
+      writeTotals(before);
+    }
     editor_.insertBefore(product_.rows, before);
-    if (strips) {
+    if (chunks) {
       editor_.remove(product_.rows);
-      editor_.nodesOf(editor_.bodyOf(*strips)).push_back(product_.rows);
+      editor_.nodesOf(editor_.bodyOf(*chunks)).push_back(product_.rows);
     }
     editor_.node(product_.rows).body = editor_.newBlock(std::move(body));
     const NodeId operands[] = {count, var};
@@ -91,6 +90,34 @@ class Tensorizer {
  private:
   /// The copiers of the rows of a tile.
   using Rows = std::vector<Copier>;
+
+  bool isInChunks() const {
+    return shape_.chunk > 0 &&
+           editor_.constantOf(editor_.extentOf(product_.steps[0].loop)).value_or(INT64_MAX) > shape_.chunk;
+  }
+
+  /// The loop over chunks of steps, around that over rows, and where sums stand between chunks.
+  Result<NodeId> writeChunks(Nodes& out) {
+    const std::optional<int64_t> rows = rangeOf(editor_, editor_.extentOf(product_.rows)).high;
+    if (!rows) return refused("chunks of the sums of any number of rows");
+    if (*rows > loop::kMaxLocalElements / mostColumns())
+      return refused(fmt::format("chunks of the sums of {} rows of {}; expected at most {} sums", *rows,
+                                 mostColumns(), loop::kMaxLocalElements));
+    totals_ = editor_.addLocal(
+        {editor_.kernel().locals[product_.sums].dtype, {std::max<int64_t>(*rows, 1), mostColumns()}});
+    declare(*totals_, out);
+    const NodeId steps = editor_.extentOf(product_.steps[0].loop);
+    if (editor_.isMadeIn(steps, editor_.bodyOf(product_.rows)))
+      return refused("chunks of steps whose number a row finds out");
+    return editor_.makeLoop(quotient(out, steps, shape_.chunk), [&](NodeId chunk, Nodes& inChunk) {
+      const NodeId size = editor_.number(shape_.chunk);
+      const std::optional<int64_t> constant = editor_.constantOf(steps);
+      chunkStart_ = editor_.mul(inChunk, chunk, size);
+      chunkSteps_ = size;
+      if (!constant || *constant % shape_.chunk != 0)
+        chunkSteps_ = editor_.arithmetic(inChunk, Op::Min, editor_.sub(inChunk, steps, *chunkStart_), size);
+    });
+  }
 
   /// What differs between rows: what is made of their variable, and statements that hold others.
   void findDependent() {
@@ -152,7 +179,7 @@ class Tensorizer {
       const bool hasParts = !stored || *stored % shape_.columns(size, most, stored) != 0;
       copies += static_cast<size_t>(hasParts ? 2 * size : size);
     }
-    if (!strip_ && copies > 2 && copies * resultNodes > kMostResultNodes) {
+    if (!totals_ && copies > 2 && copies * resultNodes > kMostResultNodes) {
       finished_ = editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {*sizes.rbegin(), most}});
       declare(*finished_, out);
     }
@@ -201,20 +228,22 @@ class Tensorizer {
     editor_.node(out.back()).loopKind = kind;
   }
 
-  /// A row of its own, with what is the same in all of its columns.
-  Copier rowAt(NodeId position, Nodes& out) {
+  /// A row of its own, with what is the same in all of its columns. `isApart`: outside of the loop over rows.
+  Copier rowAt(NodeId position, Nodes& out, bool isApart = false) {
     Copier copier(editor_);
     copier.map(editor_.varOf(product_.rows), position);
     for (const NodeId id : product_.inRow)
-      if (dependent_.contains(id)) copier.copyStatement(id, out);
+      if (isApart || dependent_.contains(id)) copier.copyStatement(id, out);
     return copier;
   }
 
   void writeTiles(NodeId first, int64_t rowCount, Nodes& out) {
     Rows rows;
-    for (int64_t r = 0; r < rowCount; ++r)
-      rows.push_back(rowAt(editor_.add(out, first, editor_.number(r)), out));
-    if (strip_) return writeTileOrPart(rows, *strip_, out);
+    positions_.clear();
+    for (int64_t r = 0; r < rowCount; ++r) {
+      positions_.push_back(editor_.add(out, first, editor_.number(r)));
+      rows.push_back(rowAt(positions_.back(), out));
+    }
     width_ = shape_.columns(rowCount, mostColumns(), constantColumns());
     const NodeId tiles = quotient(out, editor_.extentOf(product_.results), width_);
     loop(LoopKind::Serial, tiles, out, [&](NodeId tile, Nodes& body) {
@@ -248,6 +277,7 @@ class Tensorizer {
     for (size_t r = 0; r < rows.size(); ++r) {
       sums.push_back(editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {width_}}));
       declare(sums.back(), out);
+      if (totals_) copySums(sums[r], r, start, Direction::FromTotals, out);
     }
     Copier shared(editor_);
     writeSteps(0, rows, shared, out, [&](Nodes& body) {
@@ -272,6 +302,10 @@ class Tensorizer {
       });
     });
     for (size_t r = 0; r < rows.size(); ++r) {
+      if (totals_) {
+        copySums(sums[r], r, start, Direction::ToTotals, out);
+        continue;
+      }
       if (finished_) {
         loop(LoopKind::Vectorized, whole, out, [&](NodeId column, Nodes& body) {
           const NodeId value = get(sums[r], {column}, body);
@@ -293,10 +327,29 @@ class Tensorizer {
                   const std::function<void(Nodes& out)>& body) {
     if (from == product_.steps.size()) return body(out);
     const Step& step = product_.steps[from];
-    loop(LoopKind::Serial, shared.of(editor_.extentOf(step.loop)), out, [&](NodeId at, Nodes& inner) {
-      mapAll(rows, shared, editor_.varOf(step.loop), at);
+    const bool isChunk = from == 0 && chunkStart_;
+    const NodeId count = isChunk ? *chunkSteps_ : shared.of(editor_.extentOf(step.loop));
+    loop(LoopKind::Serial, count, out, [&](NodeId at, Nodes& inner) {
+      mapAll(rows, shared, editor_.varOf(step.loop), isChunk ? editor_.add(inner, *chunkStart_, at) : at);
       for (const NodeId id : step.statements) copyForRows(rows, shared, id, inner);
       writeSteps(from + 1, rows, shared, inner, body);
+    });
+  }
+
+  enum class Direction : uint8_t { FromTotals, ToTotals };
+
+  /// Between the sums of a tile, from column `start` on, and what stands of them between chunks.
+  void copySums(uint32_t sums, size_t row, NodeId start, Direction direction, Nodes& out) {
+    loop(LoopKind::Vectorized, editor_.number(width_), out, [&](NodeId inTile, Nodes& body) {
+      const NodeId column = editor_.add(body, start, inTile);
+      if (direction == Direction::FromTotals) {
+        const NodeId operands[] = {inTile, get(*totals_, {positions_[row], column}, body)};
+        set(sums, operands, body);
+      } else {
+        const NodeId value = get(sums, {inTile}, body);
+        const NodeId operands[] = {positions_[row], column, value};
+        set(*totals_, operands, body);
+      }
     });
   }
 
@@ -348,20 +401,33 @@ class Tensorizer {
     });
   }
 
+  /// The results of all rows, after the last chunk.
+  void writeTotals(Nodes& out) {
+    loop(LoopKind::Serial, editor_.extentOf(product_.rows), out, [&](NodeId position, Nodes& body) {
+      Copier row = rowAt(position, body, true);
+      writeResults(row, row.of(editor_.extentOf(product_.results)), editor_.number(0), body,
+                   [&](NodeId column, Nodes& inner) { return get(*totals_, {position, column}, inner); });
+    });
+  }
+
   Editor& editor_;
   const Product& product_;
   const TileShape& shape_;
   std::set<NodeId> dependent_;
   int64_t width_ = 0;                 // of the tiles that are being written
-  std::optional<NodeId> strip_;       // where the strip begins that all rows have their turn with
+  Nodes positions_;                   // of their rows
   std::optional<uint32_t> finished_;  // sums of a block, when one loop writes its results
+  std::optional<uint32_t> totals_;    // sums of all rows between chunks of steps
+  std::optional<NodeId> chunkStart_;  // the first step of a chunk
+  std::optional<NodeId> chunkSteps_;
 };
 
 }  // namespace
 
 Result<void> tensorize(Editor& editor, const Primitive& primitive) {
   const TileShape shape{primitive.numbers[0], primitive.numbers[1], primitive.numbers[2],
-                        primitive.numbers[3] != 0};
+                        primitive.numbers[3]};
+  if (shape.chunk < 0) return refused(fmt::format("chunks of {} steps; expected at least 0", shape.chunk));
   constexpr int64_t kMost = 64;
   for (const int64_t number : {shape.rows, shape.lanes, shape.registers})
     if (number < 1 || number > kMost)

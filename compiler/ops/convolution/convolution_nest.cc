@@ -188,7 +188,10 @@ class ConvolutionWriter {
     spec.columns = extents_.outputs;
     spec.inner = {extents_.inputs};
     spec.inner.insert(spec.inner.end(), extents_.window.begin(), extents_.window.end());
-    spec.isLeftSmall = true;  // windows overlap
+    // Else a row of the window and the places beside it are read in turn.
+    spec.isLeftScattered =
+        c_.data.back().name != 'C' &&
+        std::ranges::all_of(extents_.window, [](const DimExpr& extent) { return extent.asConstant() == 1; });
     const bool isLast = c_.weight.back().name == 'O';
     spec.layout = isLast && isInPanels()                  ? RightLayout::Padded
                   : isLast && c_.weight.back().block == 0 ? RightLayout::Rows

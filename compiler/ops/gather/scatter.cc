@@ -263,15 +263,16 @@ Result<void> scatterNdNest(NestContext& context) {
   const size_t count = scatterPositions(context.resultDims().size(), indexRank, context.inputDims(2).size());
   return ScatterWriter(context, *mode)
       .run(false, [&](std::span<const Value> index) -> Result<std::vector<Value>> {
+        const auto place = index.first(indexRank - 1);
+        const auto inside = index.subspan(indexRank - 1);
         std::vector<Value> at;
         for (size_t i = 0; i < count; ++i) {
           std::vector<Value> which = {context.emitter().number(static_cast<int64_t>(i))};
-          which.insert(which.end(), index.begin(),
-                       index.begin() + static_cast<std::ptrdiff_t>(indexRank) - 1);
+          which.insert(which.end(), place.begin(), place.end());
           BATON_TRY_ASSIGN(const Value chosen, context.read(1, which));
           at.push_back(position(context, chosen, context.emitter().dim(context.resultDims()[i]), "fast"));
         }
-        at.insert(at.end(), index.begin() + static_cast<std::ptrdiff_t>(indexRank) - 1, index.end());
+        at.insert(at.end(), inside.begin(), inside.end());
         return at;
       });
 }

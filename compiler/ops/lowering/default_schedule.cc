@@ -120,8 +120,22 @@ Schedule scheduleTransposed(const LoopNest& nest, const std::string& across, int
 /// panel is still at hand when all of its rows in the task are done.
 constexpr int64_t kTileRows = 6;
 constexpr int64_t kTaskRows = 16 * kTileRows;
-/// Bytes of a panel that does not stay near while blocks of rows go through it.
-constexpr int64_t kLargestPanel = 512 * 1024;
+/// Steps of sums after which the next rows have their turn, so that the panel and the rows they read stay
+/// near. Of scattered rows, each element takes a line of the first cache.
+constexpr int64_t kChunkSteps = 512;
+constexpr int64_t kScatteredSteps = 64;
+
+/// In steps of the outer loop; 0: all of them, where sums are not long enough to be put aside and taken up
+/// again.
+int64_t chunkOf(const LoopNest::Product& product) {
+  const int64_t most = product.isLeftScattered ? kScatteredSteps : kChunkSteps;
+  double inner = 1;
+  for (size_t i = 1; i < product.steps.size(); ++i)
+    inner *= static_cast<double>(product.steps[i].value_or(1));
+  const double outer = static_cast<double>(product.steps[0].value_or(kTypicalExtent));
+  if (outer * inner < 4.0 * static_cast<double>(most)) return 0;
+  return std::max<int64_t>(static_cast<int64_t>(static_cast<double>(most) / inner), 1);
+}
 
 /// What runs over threads: parts of the rows of each panel, panels, or nothing. Where rows are positions that
 /// a division takes apart, parts of them are not seen to be independent.
@@ -153,12 +167,9 @@ Schedule scheduleProduct(const LoopNest& nest, VectorRegisters registers, Produc
   if (kind != ProductTasks::None)
     runParallel(fuseAll(outer, out), tasks, std::max(nest.cost * rowsOfTask, 1.0), out);
   const int64_t lanes = std::max<int64_t>(registers.bytes / sizeBytes(nest.product->type), 1);
-  // All rows of a task have their turn with one tile of columns after the other where a panel is more than
-  // stays near, and what the rows read beside it does.
-  const int64_t bytesOfStep = kPanelColumns * sizeBytes(nest.product->type);
-  const bool hasLargePanels = nest.product->steps.value_or(0) >= kLargestPanel / bytesOfStep;
-  const bool goesByStrips = nest.product->isLeftSmall && hasLargePanels && rows && *rows > kTileRows;
-  out.push_back({Kind::Tensorize, {row}, {kTileRows, lanes, registers.count, goesByStrips ? 1 : 0}, {}});
+  const int64_t chunk =
+      kind == ProductTasks::Rows && rows.value_or(kTaskRows) > kTileRows ? chunkOf(*nest.product) : 0;
+  out.push_back({Kind::Tensorize, {row}, {kTileRows, lanes, registers.count, chunk}, {}});
   return out;
 }
 

@@ -23,10 +23,10 @@ struct LoopNest {
   };
   /// Of a nest over batches, panels of columns, and rows: each row sums products for all columns of a panel.
   struct Product {
-    DType type;                        ///< of the sums
-    std::vector<std::string> columns;  ///< loops over the columns of a panel: sums, and their results
-    bool isLeftSmall;                  ///< what some rows read of the first operand is little
-    std::optional<int64_t> steps;      ///< of a sum, where they are known
+    DType type;                                 ///< of the sums
+    std::vector<std::string> columns;           ///< loops over a panel's columns: sums, and their results
+    std::vector<std::optional<int64_t>> steps;  ///< extents of the loops of a sum
+    bool isLeftScattered;  ///< from step to step, a row reads the first operand in other places of memory
   };
   std::vector<Loop> loops;         ///< the outermost first
   size_t sharedLoops = 0;          ///< so many of the first hold nothing that not all of them see

@@ -31,7 +31,8 @@ class ProductWriter {
     const DType type = accumulationType(context_.resultType());
     LoopNest nest;
     const std::optional<int64_t> inner = product(spec_.inner).asConstant();
-    nest.product = LoopNest::Product{type, {}, spec_.isLeftSmall, inner};
+    nest.product = LoopNest::Product{type, {}, {}, spec_.isLeftScattered};
+    for (const DimExpr& extent : spec_.inner) nest.product->steps.push_back(extent.asConstant());
     nest.cost = static_cast<double>(kPanelColumns) * static_cast<double>(inner.value_or(kTypicalInner));
     std::vector<DimExpr> extents = spec_.batch;
     extents.insert(extents.end(), {ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns)), spec_.rows});

@@ -40,8 +40,8 @@ struct ProductSpec {
       left;
   std::function<Result<loop::Value>(const PanelPosition&)> right;
   RightLayout layout = RightLayout::Rows;
-  /// What some rows read of `left` is little, since they share most of it.
-  bool isLeftSmall = false;
+  /// Elements of `left` that a row reads one after the other are far from each other.
+  bool isLeftScattered = false;
   /// Index of the result.
   std::function<std::vector<loop::Value>(std::span<const loop::Value> batch, loop::Value row,
                                          loop::Value column)>

@@ -156,12 +156,13 @@ Result<void> sparseDenseNest(NestContext& context) {
   const Value rowsInBlock = emitter.dim(block.rows);
   const Value columnsInBlock = emitter.dim(block.columns);
   const Value others = emitter.dim(data[0]);
-  std::vector<Value> counts = {rows, rowsInBlock, others};
-  emitter.skipWhenEmpty(counts);
-  const Value row = beginParallel(emitter, counts[0], 1024);
+  // Where there is nothing to compute, nobody looks at the pointers.
+  const Value isSome =
+      emitter.mul(emitter.min(rowsInBlock, emitter.number(1)), emitter.min(others, emitter.number(1)));
+  const Value row = beginParallel(emitter, emitter.mul(rows, isSome), 1024);
   BATON_TRY_ASSIGN(const RowRange range, rowRange(context, 3, row, rows, count));
-  const Value inBlock = emitter.beginLoop(LoopKind::Serial, counts[1]);
-  const Value other = emitter.beginLoop(LoopKind::Serial, counts[2]);
+  const Value inBlock = emitter.beginLoop(LoopKind::Serial, rowsInBlock);
+  const Value other = emitter.beginLoop(LoopKind::Serial, others);
   const loop::LocalIndex sum = b.local(wide);
   b.set(sum, b.constantBits(wide, 0));
   const Value step = emitter.beginLoop(LoopKind::Serial, emitter.sub(range.end, range.begin));

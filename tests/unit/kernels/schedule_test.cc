@@ -102,6 +102,15 @@ TEST_CASE("schedule: loops whose iterations depend on each other are not paralle
   const std::string store = " { %3 = add i64 %1, %2 store tmp0[%3], f32(1) } }";
   CHECK_THAT(refusal(pair + "2" + store), Catch::StartsWith("  vectorized"));
   CHECK(refusal(pair + "3" + store) == depend + "two may touch one element of a buffer, and one writes it");
+  // Of fused loops, the outer one goes on in steps of sixteen elements, which are the inner one's or not.
+  const auto fused = [](const char* inner) {
+    return applied(fmt::format(R"(kernel "k" {{ output f32[64] for %0 < 4 as o {{ for %1 < {} as i {{
+        %2 = mul i64 %0, 16 %3 = add i64 %2, %1 store out0[%3], f32(1) }} }} }})",
+                               inner),
+                   "fuse o i into oi\nparallel oi by 1");
+  };
+  CHECK_THAT(fused("16"), Catch::StartsWith("  parallel"));
+  CHECK_THAT(fused("17"), Catch::Contains("two may touch one element of a buffer, and one writes it"));
   // Every element is read before it is written, at the same place.
   CHECK_THAT(refusal("for %0 < $n as i { %1 = load tmp0[%0] store tmp0[%0], %1 }"),
              Catch::StartsWith("  vectorized"));
@@ -133,19 +142,18 @@ TEST_CASE("schedule: fuse") {
   // What stands between the two is found out again, or computed before both.
   CHECK(applied(kRows, "split j by 8 into jo ji\nfuse i jo into f") == R"(  %0 = add i64 $n, 7
   %1 = floordiv i64 %0, 8
-  %2 = max i64 %1, 0
-  %3 = mul i64 $m, %2
-  for %4 < %3 as f {
-    %5 = floordiv i64 %4, %2 or_fail 0
-    %6 = floormod i64 %4, %2 or_fail 0
-    %7 = mul i64 %6, 8
-    %8 = sub i64 $n, %7
-    %9 = min i64 %8, 8
-    for %10 < %9 as ji {
-      %11 = add i64 %7, %10
-      %12 = load in0[%5, %11]
-      %13 = mul f32 %12, f32(2)
-      store out0[%5, %11], %13
+  %2 = mul i64 $m, %1
+  for %3 < %2 as f {
+    %4 = floordiv i64 %3, %1 or_fail 0
+    %5 = floormod i64 %3, %1 or_fail 0
+    %6 = mul i64 %5, 8
+    %7 = sub i64 $n, %6
+    %8 = min i64 %7, 8
+    for %9 < %8 as ji {
+      %10 = add i64 %6, %9
+      %11 = load in0[%4, %10]
+      %12 = mul f32 %11, f32(2)
+      store out0[%4, %10], %12
     }
   }
 }

@@ -105,15 +105,70 @@ TEST_CASE("tensorize: results that are long are written by one loop for all kind
   CHECK(countOf(applied(kSums, "tensorize i by 4 4 16 0"), "store out0") > 1);
 }
 
-TEST_CASE("tensorize: in strips, all rows come before the next columns") {
-  const std::string text = applied(kSums, "tensorize i by 2 1 4 1");
-  // The loop over strips is around the one over blocks of rows.
-  const size_t strips = text.find("  for ");
-  const size_t rows = text.find(" as i {");
-  REQUIRE(rows != std::string::npos);
-  CHECK(text.find(" as i {", rows + 1) == std::string::npos);
-  CHECK(text.substr(strips, text.find('\n', strips) - strips).find(" as i") == std::string::npos);
-  CHECK(strips < rows);
+TEST_CASE("tensorize: in chunks, all rows have their turn before the next steps") {
+  CHECK(applied(replaced(kSums, "for %0 < $m as i", "for %0 < 2 as i"), "tensorize i by 1 4 16 5") ==
+        R"(  local l0 f32[2, 8]
+  %0 = add i64 $n, 4
+  %1 = floordiv i64 %0, 5
+  for %2 < %1 {
+    %3 = mul i64 %2, 5
+    %4 = sub i64 $n, %3
+    %5 = min i64 %4, 5
+    for %6 < 2 as i {
+      %7 = min i64 %6, 0
+      %8 = add i64 %6, %7
+      %9 = load in2[%8]
+      for %10 < 1 {
+        %11 = mul i64 %10, 7
+        local l1 f32[7]
+        vectorized %12 < 7 {
+          %13 = add i64 %11, %12
+          %14 = get l0[%8, %13]
+          set l1[%12], %14
+        }
+        for %15 < %5 {
+          %16 = add i64 %3, %15
+          %17 = load in0[%8, %16]
+          vectorized %18 < 7 {
+            %19 = add i64 %11, %18
+            %20 = load in1[%16, %19]
+            %21 = get l1[%18]
+            %22 = fma f32 %17, %20, %21
+            set l1[%18], %22
+          }
+        }
+        vectorized %23 < 7 {
+          %24 = add i64 %11, %23
+          %25 = get l1[%23]
+          set l0[%8, %24], %25
+        }
+      }
+    }
+  }
+  for %26 < 2 {
+    %27 = load in2[%26]
+    vectorized %28 < 7 {
+      %29 = get l0[%26, %28]
+      %30 = add f32 %29, %27
+      store out0[%26, %28], %30
+    }
+  }
+}
+)");
+  // A whole number of chunks, one chunk, and none.
+  const auto ofSteps = [](const char* steps) {
+    const std::string two = replaced(kSums, "for %0 < $m as i", "for %0 < 2 as i");
+    return applied(replaced(two, "$n as k", std::string(steps) + " as k"), "tensorize i by 2 4 16 5");
+  };
+  CHECK(countOf(ofSteps("15"), "min i64") == 1);
+  CHECK(countOf(ofSteps("15"), " < 3 {") == 1);
+  CHECK(countOf(ofSteps("16"), "min i64") == 2);
+  CHECK(ofSteps("5") == applied(replaced(replaced(kSums, "$m as i", "2 as i"), "$n as k", "5 as k"),
+                                "tensorize i by 2 4 16 0"));
+  CHECK(applied(kSums, "tensorize i by 2 4 16 5") ==
+        "tensorize i by 2 4 16 5: chunks of the sums of any number of rows");
+  CHECK(applied(replaced(kSums, "$m as i", "3000 as i"), "tensorize i by 2 4 16 5") ==
+        "tensorize i by 2 4 16 5: chunks of the sums of 3000 rows of 8; expected at most 16384 sums");
 }
 
 TEST_CASE("tensorize: sums over several loops") {

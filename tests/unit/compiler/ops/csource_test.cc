@@ -45,6 +45,11 @@ TEST_CASE("every operator: C and reference version agree") {
   CHECK(total > 85 * some.count);
 }
 
+TEST_CASE("results without elements: C and reference version agree") {
+  KernelCases cases = casesWithoutElements();
+  runAsC(cases);
+}
+
 TEST_CASE("random groups: C and one by one agree") {
   const Rounds some = rounds(120);
   KernelCases cases;

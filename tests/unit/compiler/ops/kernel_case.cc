@@ -69,4 +69,24 @@ void runCase(KernelCase& each, const KernelRunner& kernel) {
   }
 }
 
+KernelCases casesWithoutElements() {
+  Random random(1);
+  KernelCases cases;
+  const auto add = [&](const char* name, Case c) {
+    for (const bool isSymbolic : {false, true})
+      cases.push_back(kernelCase(*OpRegistry::instance().find(name), c, isSymbolic, false).value());
+  };
+  // Its scratch would have more bytes than there are numbers if its last extent were not 0.
+  const int64_t large = int64_t{1} << 50;
+  add("nn.softmax", {{random.tensor(DType::F16, {large, large + 1, 0})}, {}});
+  // Row pointers that are wrong.
+  const Tensor indices = tensorOf(DType::I64, {2}, {0, 0});
+  const Tensor pointers = tensorOf(DType::I64, {3}, {0, 99, 2});
+  Case sparse{{random.tensor(DType::F32, {0, 4}), random.tensor(DType::F32, {2}), indices, pointers}, {}};
+  add("nn.sparse_dense", sparse);
+  sparse.attrs.set("sparse_lhs", true);
+  add("nn.sparse_dense", sparse);
+  return cases;
+}
+
 }  // namespace baton::ops::test

@@ -29,6 +29,9 @@ bool isNarrowIn(uint64_t round);
 /// Nothing for a case that never comes to run.
 std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic, bool isNarrow);
 std::optional<KernelCase> kernelCaseOfGroup(uint64_t seed);
+/// Results without elements whose other extents, or inputs that nobody has to look at, are not what they
+/// should be if there were some.
+KernelCases casesWithoutElements();
 /// The kernels of cases, with names of their own.
 std::vector<loop::Kernel> kernelsOf(const KernelCases& cases);
 /// Checks what a kernel gives against what is expected, and that it touches no memory but its own.

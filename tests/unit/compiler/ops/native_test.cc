@@ -71,6 +71,11 @@ TEST_CASE("every operator: native code spends no time on tensors without element
   runCases(cases);
 }
 
+TEST_CASE("results without elements: native code and reference version agree") {
+  KernelCases cases = casesWithoutElements();
+  runCases(cases);
+}
+
 TEST_CASE("every operator of static and of unknown extents has code for every CPU level") {
   for (const char* level : {"x86-64-v3", "x86-64-v4", "armv8-a"}) {
     const bool isNarrow = codegen::hasNarrowVectors(level).value();
@@ -161,4 +166,30 @@ TEST_CASE("products of extents around those of tiles stay inside their operands"
         for (KernelCase& each : symbolic) runCase(each, function.assume_value());
         runCases(fixed);
       }
+}
+
+TEST_CASE("sums that are longer than what is made of them at a time have the bits of one sequence") {
+  Random random(1);
+  KernelCases cases;
+  const auto add = [&](const char* name, std::vector<int64_t> left, std::vector<int64_t> right,
+                       bool isSymbolic, int64_t window) {
+    Case c{{random.tensor(DType::F32, left), random.tensor(DType::F32, right)}, {}};
+    if (window > 0) c.attrs.set("kernel_size", std::vector<int64_t>{window, window});
+    cases.push_back(kernelCase(*OpRegistry::instance().find(name), c, isSymbolic, false).value());
+  };
+  // Steps around a multiple of a chunk; the rows are parts of a task, one task, or more.
+  for (const bool isSymbolic : {false, true}) {
+    for (const int64_t steps : {2047, 2048, 2049})
+      for (const int64_t rows : {7, 96}) {
+        if (kIsCoarse && (steps != 2049 || rows != 7)) continue;
+        add("nn.dense", {rows, steps}, {17, steps}, isSymbolic, 0);
+      }
+    for (const int64_t channels : {255, 256, 300}) {
+      if (kIsCoarse && channels != 300) continue;
+      add("nn.conv2d", {1, channels, 3, 5}, {17, channels, 1, 1}, isSymbolic, 1);
+      add("nn.conv2d", {1, channels, 3, 5}, {9, channels, 3, 3}, isSymbolic, 3);
+    }
+  }
+  add("nn.conv2d", {1, 257, 11, 9}, {9, 257, 1, 1}, false, 1);
+  runCases(cases);
 }
