@@ -1,6 +1,7 @@
 #include "compiler/passes/loops.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/walk.h"
@@ -88,6 +89,19 @@ bool Loops::isDeferred(BlockId block, BlockId root) const {
   for (; block != root && block != ir::kNoBlock; block = parent_[block.value()])
     if (isLambdaBody_[block.value()]) return true;
   return false;
+}
+
+std::vector<ir::BlockId> Loops::roundBlocks(const Loop& loop) const {
+  std::vector<ir::BlockId> blocks;
+  std::unordered_set<ir::BlockId> seen;
+  for (const Loop::Jump& jump : loop.inner)
+    for (ir::BlockId block = jump.block; seen.insert(block).second; block = parentOf(block)) {
+      blocks.push_back(block);
+      if (block == loop.body) break;
+    }
+  std::sort(blocks.begin(), blocks.end(),
+            [&](ir::BlockId a, ir::BlockId b) { return orderOf(a) < orderOf(b); });
+  return blocks;
 }
 
 }  // namespace baton::passes

@@ -151,6 +151,11 @@ class GroupWriter {
   Result<void> writeNest(const Step& step) {
     const GroupCall& call = group().calls[*step.nest];
     const TensorId own = call.results[0];
+    const auto extents = group().dims(own);
+    const bool isEmpty = std::any_of(extents.begin(), extents.end(),
+                                     [](const DimExpr& extent) { return extent.asConstant() == 0; });
+    // Nothing to compute, nor to find out. The other extents may be what no number of iterations can be.
+    if (isEmpty && call.op->failure == FailureKind::Never) return success();
     NestContext context(emission_->callContext(*step.nest),
                         [&](std::span<const Value> index, Value value) -> Result<void> {
                           emission_->bindElement(own, index, value);

@@ -79,6 +79,9 @@ KernelCases casesWithoutElements() {
   // Its scratch would have more bytes than there are numbers if its last extent were not 0.
   const int64_t large = int64_t{1} << 50;
   add("nn.softmax", {{random.tensor(DType::F16, {large, large + 1, 0})}, {}});
+  // Rows of a product are all places along the first axes.
+  Case product{{random.tensor(DType::F32, {large, large, 0}), random.tensor(DType::F32, {0, 0})}, {}};
+  add("nn.dense", product);
   // Row pointers that are wrong.
   const Tensor indices = tensorOf(DType::I64, {2}, {0, 0});
   const Tensor pointers = tensorOf(DType::I64, {3}, {0, 99, 2});
