@@ -59,7 +59,8 @@ Result<TensorId> requantizedOperand(ExpandContext& context, FixedPointExpansion&
   BATON_TRY_ASSIGN(const TensorId scale, e.along(ofOperand(context.call(), operand, false), DType::F64));
   BATON_TRY_ASSIGN(const TensorId outputScale, context.cast(context.input(kOutputScale), DType::F64));
   BATON_TRY_ASSIGN(const TensorId ratio, e.apply("divide", {scale, outputScale}));
-  return e.scaled(whole, ratio, true);
+  const AxisVector zeroPoint = ofOperand(context.call(), operand, true);
+  return e.scaled(whole, ratio, true, e.isWide({context.input(operand), context.input(zeroPoint.input)}));
 }
 
 Result<void> becomeOutput(ExpandContext& context, FixedPointExpansion& e, TensorId whole) {
@@ -140,7 +141,7 @@ Result<void> qnnMulLegal(ExpandContext& context) {
   BATON_TRY_ASSIGN(const TensorId scale, context.cast(narrowScale, DType::F64));
   BATON_TRY_ASSIGN(const TensorId outputScale, context.cast(context.input(kOutputScale), DType::F64));
   BATON_TRY_ASSIGN(const TensorId ratio, e.apply("divide", {scale, outputScale}));
-  BATON_TRY_ASSIGN(const TensorId result, e.scaled(product, ratio, true));
+  BATON_TRY_ASSIGN(const TensorId result, e.scaled(product, ratio, true, true));
   return becomeOutput(context, e, result);
 }
 Result<void> qnnMulReference(ReferenceCall& call) {

@@ -70,8 +70,16 @@ Result<TensorId> FixedPointExpansion::centred(TensorId data, const AxisVector& z
   return apply("subtract", {whole, zero});
 }
 
-/// A float64 of exponent e is m / 2^31 * 2^e with an integer m, which its bits have.
-Result<TensorId> FixedPointExpansion::scaled(TensorId x, TensorId ratio, bool isUpward) {
+namespace {
+
+/// What is further from 0 than any result and any zero point of 32 bits.
+constexpr int64_t kScaledLimit = int64_t{1} << 40;
+
+}  // namespace
+
+/// m and e where a float64 is m / 2^31 * 2^e; m is an integer, which the bits have, or 0 where the float is
+/// no normal number.
+Result<FixedPointExpansion::Ratio> FixedPointExpansion::taken(TensorId ratio) {
   ir::Attrs asInteger;
   asInteger.set("dtype", DType::I64);
   BATON_TRY_ASSIGN(const TensorId bits, context_.make("reinterpret", asInteger, {ratio}));
@@ -82,31 +90,84 @@ Result<TensorId> FixedPointExpansion::scaled(TensorId x, TensorId ratio, bool is
   BATON_TRY_ASSIGN(const TensorId significand, apply("bitwise_or", {fraction, number(int64_t{1} << 52)}));
   BATON_TRY_ASSIGN(const TensorId raised, apply("add", {significand, number(int64_t{1} << 21)}));
   BATON_TRY_ASSIGN(const TensorId rounded, apply("right_shift", {raised, number(22)}));
-  BATON_TRY_ASSIGN(const TensorId isNothing, apply("equal", {biased, number(0)}));
-  BATON_TRY_ASSIGN(const TensorId multiplier, apply("where", {isNothing, number(0), rounded}));
+  // The least and the greatest exponent are those of zeros and of infinities.
+  BATON_TRY_ASSIGN(const TensorId next, apply("add", {biased, number(1)}));
+  BATON_TRY_ASSIGN(const TensorId wrapped, apply("bitwise_and", {next, number(2047)}));
+  BATON_TRY_ASSIGN(const TensorId isNormal, apply("greater", {wrapped, number(1)}));
+  BATON_TRY_ASSIGN(const TensorId multiplier, apply("where", {isNormal, rounded, number(0)}));
+  return Ratio{multiplier, exponent};
+}
 
-  BATON_TRY_ASSIGN(const TensorId left, apply("maximum", {exponent, number(0)}));
-  BATON_TRY_ASSIGN(const TensorId negative, apply("minimum", {exponent, number(0)}));
-  BATON_TRY_ASSIGN(const TensorId shifted, apply("left_shift", {x, left}));
-  BATON_TRY_ASSIGN(const TensorId product, apply("multiply", {shifted, multiplier}));
-  if (isUpward) {
-    BATON_TRY_ASSIGN(const TensorId count, apply("subtract", {number(30), negative}));
-    BATON_TRY_ASSIGN(const TensorId doubled, apply("right_shift", {product, count}));
-    BATON_TRY_ASSIGN(const TensorId half, apply("add", {doubled, number(1)}));
-    return apply("right_shift", {half, number(1)});
+/// x shifted to the left, and limited to what 63 bits hold then.
+Result<TensorId> FixedPointExpansion::raised(TensorId x, TensorId count) {
+  BATON_TRY_ASSIGN(const TensorId most, apply("bitwise_not", {number(INT64_MIN)}));
+  BATON_TRY_ASSIGN(const TensorId high, apply("right_shift", {most, count}));
+  BATON_TRY_ASSIGN(const TensorId low, apply("negative", {high}));
+  BATON_TRY_ASSIGN(const TensorId above, apply("maximum", {x, low}));
+  BATON_TRY_ASSIGN(const TensorId limited, apply("minimum", {above, high}));
+  return apply("left_shift", {limited, count});
+}
+
+/// floor((m x - less) / 2^right) for m below 2^32 and right of 0 or more, or that times 2^left.
+Result<TensorId> FixedPointExpansion::quotient(TensorId x, TensorId m, TensorId less, TensorId left,
+                                               TensorId right, bool isWide) {
+  if (!isWide) {
+    BATON_TRY_ASSIGN(const TensorId product, apply("multiply", {x, m}));
+    BATON_TRY_ASSIGN(const TensorId all, apply("subtract", {product, less}));
+    BATON_TRY_ASSIGN(const TensorId shifted, raised(all, left));
+    return apply("right_shift", {shifted, right});
   }
-  // Halves away from zero: what is below zero is rounded down from one less.
-  BATON_TRY_ASSIGN(const TensorId count, apply("subtract", {number(31), negative}));
-  BATON_TRY_ASSIGN(const TensorId below, apply("subtract", {count, number(1)}));
-  BATON_TRY_ASSIGN(const TensorId half, apply("left_shift", {number(1), below}));
-  BATON_TRY_ASSIGN(const TensorId less, apply("subtract", {half, number(1)}));
-  BATON_TRY_ASSIGN(const TensorId isPositive, apply("greater_equal", {product, number(0)}));
-  BATON_TRY_ASSIGN(const TensorId added, apply("where", {isPositive, half, less}));
-  BATON_TRY_ASSIGN(const TensorId sum, apply("add", {product, added}));
-  BATON_TRY_ASSIGN(const TensorId result, apply("right_shift", {sum, count}));
-  // Nothing is left of a product that is shifted out.
-  BATON_TRY_ASSIGN(const TensorId isOut, apply("greater", {count, number(63)}));
-  return apply("where", {isOut, number(0), result});
+  // The product has 96 bits: the lower 32 of them, and the others.
+  const TensorId half = number(32);
+  const TensorId mask = number((int64_t{1} << 32) - 1);
+  BATON_TRY_ASSIGN(const TensorId xLow, apply("bitwise_and", {x, mask}));
+  BATON_TRY_ASSIGN(const TensorId xHigh, apply("right_shift", {x, half}));
+  BATON_TRY_ASSIGN(const TensorId productLow, apply("multiply", {xLow, m}));
+  BATON_TRY_ASSIGN(const TensorId productHigh, apply("multiply", {xHigh, m}));
+  BATON_TRY_ASSIGN(const TensorId lessLow, apply("subtract", {productLow, less}));
+  BATON_TRY_ASSIGN(const TensorId carry, apply("right_shift", {lessLow, half}));
+  BATON_TRY_ASSIGN(const TensorId low, apply("bitwise_and", {lessLow, mask}));
+  BATON_TRY_ASSIGN(const TensorId high, apply("add", {productHigh, carry}));
+  BATON_TRY_ASSIGN(const TensorId fromLow, apply("minimum", {right, half}));
+  BATON_TRY_ASSIGN(const TensorId fromHigh, apply("subtract", {right, fromLow}));
+  BATON_TRY_ASSIGN(const TensorId up, apply("subtract", {half, fromLow}));
+  BATON_TRY_ASSIGN(const TensorId upAndLeft, apply("add", {up, left}));
+  BATON_TRY_ASSIGN(const TensorId highUp, raised(high, upAndLeft));
+  BATON_TRY_ASSIGN(const TensorId highPart, apply("right_shift", {highUp, fromHigh}));
+  BATON_TRY_ASSIGN(const TensorId lowUp, apply("left_shift", {low, left}));
+  BATON_TRY_ASSIGN(const TensorId lowPart, apply("right_shift", {lowUp, right}));
+  return apply("bitwise_or", {highPart, lowPart});
+}
+
+Result<TensorId> FixedPointExpansion::scaled(TensorId x, TensorId ratio, bool isUpward, bool isWide) {
+  BATON_TRY_ASSIGN(const Ratio by, taken(ratio));
+  // Half of the last place that counts is the first that is shifted out: m x / 2^(31 - e) is rounded from
+  // m x / 2^(30 - e). Where e is above 30 it is a whole number, of which the limit is left.
+  BATON_TRY_ASSIGN(const TensorId over, apply("subtract", {by.exponent, number(30)}));
+  BATON_TRY_ASSIGN(const TensorId above, apply("maximum", {over, number(0)}));
+  BATON_TRY_ASSIGN(const TensorId left, apply("minimum", {above, number(28)}));
+  BATON_TRY_ASSIGN(const TensorId below, apply("minimum", {over, number(0)}));
+  BATON_TRY_ASSIGN(const TensorId right, apply("negative", {below}));
+  TensorId less = number(0);
+  if (!isUpward) {
+    // Halves away from zero: what is below zero is rounded up from one less.
+    BATON_TRY_ASSIGN(const TensorId isNegative, apply("less", {x, number(0)}));
+    BATON_TRY_ASSIGN(const TensorId isRounded, apply("less_equal", {over, number(0)}));
+    BATON_TRY_ASSIGN(const TensorId isLess, apply("logical_and", {isNegative, isRounded}));
+    BATON_TRY_ASSIGN(less, context_.cast(isLess, DType::I64));
+  }
+  BATON_TRY_ASSIGN(const TensorId twice, quotient(x, by.multiplier, less, left, right, isWide));
+  BATON_TRY_ASSIGN(const TensorId noHigher, apply("minimum", {twice, number(2 * kScaledLimit)}));
+  BATON_TRY_ASSIGN(const TensorId limited, apply("maximum", {noHigher, number(-2 * kScaledLimit)}));
+  BATON_TRY_ASSIGN(const TensorId half, apply("add", {limited, number(1)}));
+  return apply("right_shift", {half, number(1)});
+}
+
+bool FixedPointExpansion::isWide(std::initializer_list<TensorId> tensors) const {
+  return std::any_of(tensors.begin(), tensors.end(), [&](TensorId tensor) {
+    const DType dtype = context_.dtype(tensor);
+    return sizeBytes(dtype) > (isUnsignedInt(dtype) ? 2 : 4);
+  });
 }
 
 Result<TensorId> FixedPointExpansion::clipped(TensorId x, DType dtype) {
@@ -135,14 +196,15 @@ int64_t plainScaled(int64_t x, double ratio, bool isUpward) {
   if (!std::isnormal(ratio)) return 0;
   int exponent = 0;
   const double significand = std::frexp(std::abs(ratio), &exponent);
-  const auto multiplier = static_cast<uint64_t>(std::round(std::ldexp(significand, 31)));
-  const uint64_t shifted = exponent >= 64 ? 0 : static_cast<uint64_t>(x) << std::max(exponent, 0);
-  const auto product = static_cast<int64_t>(shifted * multiplier);
-  const int right = 31 - std::min(exponent, 0);
-  if (right > 63) return 0;
-  if (isUpward) return ((product >> (right - 1)) + 1) >> 1;
-  const uint64_t half = uint64_t{1} << (right - 1);
-  return static_cast<int64_t>(static_cast<uint64_t>(product) + (product >= 0 ? half : half - 1)) >> right;
+  const __int128 product = static_cast<__int128>(x) * std::llround(std::ldexp(significand, 31));
+  const auto limited = [](__int128 value) {
+    return static_cast<int64_t>(std::clamp<__int128>(value, -kScaledLimit, kScaledLimit));
+  };
+  const int right = 31 - exponent;
+  if (right <= 0) return limited(limited(product) * (__int128{1} << std::min(-right, 60)));
+  if (right > 120) return 0;
+  const __int128 half = __int128{1} << (right - 1);
+  return limited((product + (isUpward || product >= 0 ? half : half - 1)) >> right);
 }
 
 uint64_t plainClipped(int64_t x, DType dtype) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -38,12 +39,24 @@ class FixedPointExpansion {
   Result<TensorId> along(const AxisVector& vector, DType dtype);
   /// Elements without their zero point.
   Result<TensorId> centred(TensorId data, const AxisVector& zeroPoint, DType dtype);
-  /// x * ratio as an integer, in fixed point; ratio in float64.
-  Result<TensorId> scaled(TensorId x, TensorId ratio, bool isUpward);
+  /// x * ratio as an integer, in fixed point, rounded once and limited to 2^40; ratio in float64. `isWide`:
+  /// x may be 2^32 or more.
+  Result<TensorId> scaled(TensorId x, TensorId ratio, bool isUpward, bool isWide);
+  /// Whether differences of elements of some tensors may be 2^32 or more.
+  bool isWide(std::initializer_list<TensorId> tensors) const;
   /// Limited to a type of at most 32 bits, and cast to it.
   Result<TensorId> clipped(TensorId x, DType dtype);
 
  private:
+  struct Ratio {
+    TensorId multiplier;
+    TensorId exponent;
+  };
+  Result<Ratio> taken(TensorId ratio);
+  Result<TensorId> raised(TensorId x, TensorId count);
+  Result<TensorId> quotient(TensorId x, TensorId m, TensorId less, TensorId left, TensorId right,
+                            bool isWide);
+
   ExpandContext& context_;
 };
 
@@ -51,7 +64,7 @@ class FixedPointExpansion {
 uint64_t vectorBits(const ReferenceCall& call, const AxisVector& vector, std::span<const int64_t> index);
 double vectorScale(const ReferenceCall& call, const AxisVector& vector, std::span<const int64_t> index);
 int64_t vectorZeroPoint(const ReferenceCall& call, const AxisVector& vector, std::span<const int64_t> index);
-/// x * ratio in fixed point.
+/// x * ratio in fixed point, limited to 2^40.
 int64_t plainScaled(int64_t x, double ratio, bool isUpward);
 /// Limited to a type, in 64-bit form.
 uint64_t plainClipped(int64_t x, DType dtype);

@@ -26,7 +26,7 @@ def : QuantisedOperator<"qnn.requantize", [Input<"data", Integer>, Input<"input 
     Attr<"compute_dtype", StringAttr, "int64", "`int64` (`None`, too), in which all is computed">,
     Attr<"out_dtype", DTypeAttr, "int8", "Type of the result, an integer of at most 32 bits">,
   ];
-  let Summary = "The same numbers with another scale and zero point, limited to the range of the type. The quotient of the scales is a number of 31 fractional bits and a shift, and products with it are of int64, which wraps";
+  let Summary = "The same numbers with another scale and zero point, limited to the range of the type. The quotient of the scales is a number of 31 fractional bits and a shift, 0 where it is no normal number; products with it are exact, and rounded once";
   let Formula = "clip(round((q - input zero point) * (input scale / output scale)) + output zero point)";
   let Errors = "An axis outside [-r, r); vectors of another length; another rounding, compute_dtype or type";
 }

@@ -156,7 +156,8 @@ Result<void> qnnRequantizeLegal(ExpandContext& context) {
   BATON_TRY_ASSIGN(const TensorId outputScale, context.cast(context.input(3), DType::F64));
   BATON_TRY_ASSIGN(const TensorId outputZero, context.cast(context.input(4), DType::I64));
   BATON_TRY_ASSIGN(const TensorId ratio, e.apply("divide", {scale, outputScale}));
-  BATON_TRY_ASSIGN(const TensorId product, e.scaled(whole, ratio, isUpward));
+  BATON_TRY_ASSIGN(const TensorId product,
+                   e.scaled(whole, ratio, isUpward, e.isWide({context.input(0), context.input(2)})));
   BATON_TRY_ASSIGN(const TensorId moved, e.apply("add", {product, outputZero}));
   BATON_TRY_ASSIGN(const TensorId result, e.clipped(moved, context.resultType()));
   context.become({result});

@@ -80,6 +80,19 @@ def data(p):
                 results.append((f'qnn.requantize(%x, %a, %z, %b, %o, rounding="{rounding}", out_dtype="{out}")', over(value, out, x.a)))
         p.case(f"requantize_{number}" if number < 1 else "requantize_0", results,
                {"x": x, "a": scalar("float32", a), "z": scalar("int32", 5), "b": scalar("float32", b), "o": scalar("int32", 2)})
+    # Ratios, data and zero points beyond which products of 64 bits wrap around.
+    for kind, most in (("int32", 2 ** 31 - 1), ("uint32", 2 ** 32 - 1), ("int64", 2 ** 62)):
+        least = 0 if kind == "uint32" else -most - 1
+        x = Tensor(kind, [0, 1, 2, 5, most, most - 1, most // 2, max(least, -1), max(least, -3), least, least + 1, 2 ** 30, max(least, -2 ** 31)])
+        for zero in (0, -2 ** 31):
+            results = []
+            for power, significand in ((-33, 1.75), (-32, 1.75), (-31, 1.0), (-1, 1.0), (0, 1.75), (30, 1.0), (31, 1.75), (120, 1.0)):
+                ratio = significand * 2.0 ** power
+                for rounding in ("UPWARD", "TONEAREST"):
+                    def value(v, ratio=ratio, nearest=rounding == "TONEAREST"):
+                        return fixed(v - zero, ratio, nearest) - 2 ** 31
+                    results.append((f'qnn.requantize(%x, {ratio!r}f, %z, 1f, %o, rounding="{rounding}", out_dtype="int32")', over(value, "int32", x.a)))
+            p.case(f"requantize_far_{kind}", results, {"x": x, "z": scalar("int32", zero), "o": scalar("int32", -2 ** 31)})
     y = values("int32", 3, 2)
     s, z = Tensor("float32", [0.3, 0.7, 1.9]), Tensor("int32", [1, -4, 0])
     p.case("requantize_channels", [("qnn.requantize(%y, %s, %z, %b, %o, axis=0)",

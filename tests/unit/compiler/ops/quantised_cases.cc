@@ -11,7 +11,9 @@ const std::vector<DType> kQuantised = {DType::I8, DType::U8, DType::I8, DType::U
 
 /// Mostly ordinary scales; now and then far ones, and what is none.
 double scale(Random& random) {
-  if (random.chance(8)) return random.pick<double>({0.0, 1.0, 1e-30, 1e30, 1e-12, INFINITY, 0.5, 2.0});
+  if (random.chance(8))
+    return random.pick<double>(
+        {0.0, 1.0, 1e-30, 1e30, 1e-12, INFINITY, 0.5, 2.0, 1e9, 1e-9, 0x1p30, 0x1p31, 0x1p-33});
   return static_cast<double>(random.between(1, 4000)) / 1024;
 }
 Tensor scales(Random& random, const Ints& shape) {
