@@ -406,8 +406,34 @@ DimRange DimKnowledge::rangeOf(const DimExpr& expr) const {
 
 DimExpr DimKnowledge::canonical(const DimExpr& expr) const { return DimProver(*this).canonical(expr); }
 
-Truth DimKnowledge::decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const {
-  const DimProver prover(*this);
+namespace {
+
+Truth opposite(Truth truth) {
+  if (truth == Truth::Unknown) return truth;
+  return truth == Truth::True ? Truth::False : Truth::True;
+}
+
+/// `a <= b` for all values that the two may have.
+Truth atMost(const DimInterval& a, const DimInterval& b) {
+  if (a.high <= b.low) return Truth::True;
+  return b.high < a.low ? Truth::False : Truth::Unknown;
+}
+
+Truth decideByBounds(const DimInterval& lhs, Relation relation, const DimInterval& rhs) {
+  switch (relation) {
+    case Relation::Eq:
+      return atMost(lhs, rhs) == Truth::False || atMost(rhs, lhs) == Truth::False ? Truth::False
+                                                                                  : Truth::Unknown;
+    case Relation::Ne: return opposite(decideByBounds(lhs, Relation::Eq, rhs));
+    case Relation::Lt: return opposite(atMost(rhs, lhs));
+    case Relation::Le: return atMost(lhs, rhs);
+    case Relation::Gt: return opposite(atMost(lhs, rhs));
+    case Relation::Ge: return atMost(rhs, lhs);
+  }
+  return Truth::Unknown;
+}
+
+Truth decideByDifference(const DimProver& prover, const DimExpr& lhs, Relation relation, const DimExpr& rhs) {
   const auto nonNegative = [&](const DimExpr& expr) {
     if (prover.isNonNegative(expr)) return Truth::True;
     if (prover.isNonNegative(DimExpr() - expr - DimExpr::constant(1))) return Truth::False;
@@ -416,17 +442,23 @@ Truth DimKnowledge::decide(const DimExpr& lhs, Relation relation, const DimExpr&
   const DimExpr one = DimExpr::constant(1);
   switch (relation) {
     case Relation::Eq: return prover.isZero(lhs - rhs);
-    case Relation::Ne: {
-      const Truth equal = prover.isZero(lhs - rhs);
-      if (equal == Truth::Unknown) return equal;
-      return equal == Truth::True ? Truth::False : Truth::True;
-    }
+    case Relation::Ne: return opposite(prover.isZero(lhs - rhs));
     case Relation::Lt: return nonNegative(rhs - lhs - one);
     case Relation::Le: return nonNegative(rhs - lhs);
     case Relation::Gt: return nonNegative(lhs - rhs - one);
     case Relation::Ge: return nonNegative(lhs - rhs);
   }
   return Truth::Unknown;
+}
+
+}  // namespace
+
+Truth DimKnowledge::decide(const DimExpr& lhs, Relation relation, const DimExpr& rhs) const {
+  const DimProver prover(*this);
+  const Truth truth = decideByDifference(prover, lhs, relation, rhs);
+  if (truth != Truth::Unknown) return truth;
+  // A difference may exceed 64 bits where neither side does.
+  return decideByBounds(prover.interval(lhs), relation, prover.interval(rhs));
 }
 
 }  // namespace baton

@@ -1,4 +1,5 @@
 // unravel_index.
+#include "base/checked_math.h"
 #include "compiler/ops/arrange/position.h"
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/lowering/lowering.h"
@@ -45,7 +46,8 @@ Result<Value> unravelIndexElement(ElementContext& context, std::span<const Value
   b.set(total, emitter.number(1));
   const Value each = emitter.beginLoop(loop::LoopKind::Serial, rank);
   BATON_TRY_ASSIGN(const Value factor, extentAt(each));
-  b.set(total, b.get(total) * factor);
+  // A negative extent leaves no place, and every index is below more places than there are numbers.
+  b.set(total, emitter.mulAtMost(b.get(total), emitter.max(factor, emitter.number(0))));
   emitter.end();
   const Value count = b.get(total);
   const uint32_t message = b.message("unravel_index: an index is out of range: {0} for {1} elements");
@@ -67,12 +69,12 @@ Result<Value> unravelIndexElement(ElementContext& context, std::span<const Value
 Result<void> unravelIndexReference(ReferenceCall& call) {
   const int64_t rank = call.extent(1, 0);
   const auto extentOf = [&](int64_t d) { return static_cast<int64_t>(call.load(1, d)); };
-  uint64_t total = 1;
-  for (int64_t d = 0; d < rank; ++d) total *= static_cast<uint64_t>(extentOf(d));
+  std::vector<int64_t> shape;
+  for (int64_t d = 0; d < rank; ++d) shape.push_back(std::max<int64_t>(extentOf(d), 0));
+  const int64_t total = checkedElementCount(shape).value_or(INT64_MAX);
   bool isOutside = false;
   forEachPosition(call.results[0].shape, [&](std::span<const int64_t> index) {
-    const auto position = plainPosition(call.load(0, index.subspan(1)), call.inputs[0].dtype,
-                                        static_cast<int64_t>(total), "fast");
+    const auto position = plainPosition(call.load(0, index.subspan(1)), call.inputs[0].dtype, total, "fast");
     const bool isNegative =
         isSignedInt(call.inputs[0].dtype) && static_cast<int64_t>(call.load(0, index.subspan(1))) < 0;
     if (!position || isNegative) {

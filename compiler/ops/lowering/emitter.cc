@@ -112,6 +112,11 @@ Value Emitter::floorDiv(Value a, Value b) {
   return arithmetic(Op::FloorDiv, a, b);
 }
 
+Value Emitter::mulAtMost(Value a, Value b) {
+  const Value most = number(INT64_MAX);
+  return builder_.select(a > floorDiv(most, max(b, number(1))), most, mul(a, b));
+}
+
 Value Emitter::floorMod(Value a, Value b) {
   const auto x = constantOf(a);
   const auto y = constantOf(b);

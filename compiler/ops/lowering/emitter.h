@@ -60,6 +60,8 @@ class Emitter {
   loop::Value mul(loop::Value a, loop::Value b);
   loop::Value floorDiv(loop::Value a, loop::Value b);  ///< divisor > 0
   loop::Value floorMod(loop::Value a, loop::Value b);  ///< divisor > 0
+  /// Of numbers from 0 on: the product, or the greatest number where it is greater.
+  loop::Value mulAtMost(loop::Value a, loop::Value b);
   loop::Value min(loop::Value a, loop::Value b);
   loop::Value max(loop::Value a, loop::Value b);
 

@@ -1,8 +1,10 @@
 // Positions as rows of a matrix: sparse_to_dense, sparse_fill_empty_rows, sparse_reshape.
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "base/checked_math.h"
 #include "compiler/ops/declarations.h"
 #include "compiler/ops/lowering/expand.h"
 #include "compiler/ops/lowering/lowering.h"
@@ -333,15 +335,7 @@ Result<void> sparseReshapeLegal(ExpandContext& context) {
   BATON_TRY_ASSIGN(const TensorId positions,
                    e.apply("sparse.positions", {context.input(0), context.input(1)}));
   BATON_TRY_ASSIGN(const TensorId before, context.cast(context.input(1), DType::I64));
-  BATON_TRY_ASSIGN(const TensorId wanted, context.cast(context.input(2), DType::I64));
-  BATON_TRY_ASSIGN(const TensorId count, e.apply("prod", {before}));
-  // What is left for a -1, which counts as 1 among the others.
-  BATON_TRY_ASSIGN(const TensorId isOpen, e.apply("less", {wanted, e.number(0)}));
-  BATON_TRY_ASSIGN(const TensorId others, e.apply("where", {isOpen, e.number(1), wanted}));
-  BATON_TRY_ASSIGN(const TensorId product, e.apply("prod", {others}));
-  BATON_TRY_ASSIGN(const TensorId divisor, e.apply("maximum", {product, e.number(1)}));
-  BATON_TRY_ASSIGN(const TensorId rest, e.apply("floor_divide", {count, divisor}));
-  BATON_TRY_ASSIGN(const TensorId shape, e.apply("where", {isOpen, rest, wanted}));
+  BATON_TRY_ASSIGN(const TensorId shape, e.apply("sparse.shape", {context.input(1), context.input(2)}));
   // How far it is from one position to the next along each axis: products of the extents behind it.
   ir::Attrs exclusive;
   exclusive.set("exclusive", true);
@@ -359,45 +353,126 @@ Result<void> sparseReshapeLegal(ExpandContext& context) {
   context.become({first, second});
   return success();
 }
+
+namespace {
+
+/// Of extents: their product without a -1, or nothing where it exceeds 63 bits.
+std::optional<int64_t> plainCount(std::vector<int64_t> shape) {
+  std::erase(shape, -1);
+  return checkedElementCount(shape);
+}
+
+/// The new shape with what is left in place of a -1.
+Result<std::vector<int64_t>> plainShape(const ReferenceCall& call, size_t before, size_t wanted) {
+  std::vector<int64_t> shapes[2];
+  for (size_t i = 0; i < 2; ++i)
+    for (int64_t d = 0; d < call.extent(i == 0 ? before : wanted, 0); ++d)
+      shapes[i].push_back(static_cast<int64_t>(call.load(i == 0 ? before : wanted, d)));
+  const auto open = std::ranges::count(shapes[1], -1);
+  const auto count = plainCount(shapes[0]);
+  const auto others = plainCount(shapes[1]);
+  if (std::ranges::count(shapes[0], -1) > 0 || open > 1 || !count || !others)
+    return programError(call.call, "a shape is wrong");
+  const int64_t rest = *others == 0 ? 0 : *count / *others;
+  if (*others * (open == 1 ? rest : 1) != *count) return programError(call.call, "the shapes do not fit");
+  std::ranges::replace(shapes[1], -1, rest);
+  return std::move(shapes[1]);
+}
+
+}  // namespace
+
 Result<void> sparseReshapeReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const std::vector<int64_t> shape, plainShape(call, 1, 2));
   const int64_t axes = call.extent(1, 0);
-  std::vector<int64_t> before;
-  uint64_t count = 1;
-  for (int64_t d = 0; d < axes; ++d) {
-    before.push_back(static_cast<int64_t>(call.load(1, d)));
-    count *= static_cast<uint64_t>(before.back());
-  }
-  std::vector<int64_t> shape;
-  uint64_t product = 1;
-  for (int64_t d = 0; d < call.extent(2, 0); ++d) {
-    shape.push_back(static_cast<int64_t>(call.load(2, d)));
-    if (shape.back() >= 0) product *= static_cast<uint64_t>(shape.back());
-  }
-  const auto whole = static_cast<int64_t>(count);
-  const int64_t divisor = std::max<int64_t>(static_cast<int64_t>(product), 1);
-  const int64_t rest = whole / divisor - (whole % divisor < 0 ? 1 : 0);
-  uint64_t total = 1;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] < 0) shape[d] = rest;
-    total *= static_cast<uint64_t>(shape[d]);
+  for (size_t d = 0; d < shape.size(); ++d)
     call.store(1, static_cast<int64_t>(d),
                convertScalar(static_cast<uint64_t>(shape[d]), DType::I64, call.results[1].dtype));
-  }
   for (int64_t i = 0; i < call.extent(0, 0); ++i) {
     int64_t place = 0;
     for (int64_t d = 0; d < axes; ++d) {
       const auto position = static_cast<int64_t>(call.load(0, i * axes + d));
-      const int64_t extent = before[static_cast<size_t>(d)];
+      const auto extent = static_cast<int64_t>(call.load(1, d));
       if (position < 0 || position >= extent) return programError(call.call, "a position is out of range");
-      place = static_cast<int64_t>(static_cast<uint64_t>(place) * static_cast<uint64_t>(extent) +
-                                   static_cast<uint64_t>(position));
+      place = place * extent + position;
     }
-    if (place < 0 || place >= static_cast<int64_t>(total))
-      return programError(call.call, "a position is out of range");
     for (size_t d = shape.size(); d-- > 0; place /= shape[d])
       call.store(0, i * static_cast<int64_t>(shape.size()) + static_cast<int64_t>(d),
                  convertScalar(static_cast<uint64_t>(place % shape[d]), DType::I64, call.results[0].dtype));
   }
+  return success();
+}
+
+Result<std::optional<StructureResult>> sparseShapeStructure(const OpCall&, StructureContext& context) {
+  BATON_TRY(context.requireRank(0, 1));
+  BATON_TRY(context.requireRank(1, 1));
+  return oneResult(DType::I64, 1);
+}
+Result<std::vector<TensorDims>> sparseShapeDims(const OpCall&, DimsContext& context) {
+  return std::vector<TensorDims>{{copyDims(context, 1)}};
+}
+
+namespace {
+
+using loop::LoopKind;
+using loop::Value;
+
+/// Of a shape that is input `input`: the product of its extents, or the greatest number where it is greater,
+/// and how many are -1, which do not count as factors.
+struct ShapeCount {
+  Value product;
+  Value open;
+};
+Result<ShapeCount> countElements(NestContext& context, size_t input) {
+  Emitter& emitter = context.emitter();
+  loop::Builder& b = context.builder();
+  const loop::LocalIndex product = b.local(DType::I64);
+  const loop::LocalIndex open = b.local(DType::I64);
+  b.set(product, emitter.number(1));
+  const Value axis = emitter.beginLoop(LoopKind::Serial, emitter.dim(context.inputDims(input)[0]));
+  BATON_TRY_ASSIGN(const Value given, context.read(input, {axis}));
+  const Value extent = loop::cast(given, DType::I64);
+  const uint32_t wrong = b.message("sparse.shape: a shape is wrong: it has an extent of {0}");
+  b.ifThen(extent < emitter.number(-1), [&] { b.fail(wrong, {extent}); });
+  const Value isOpen = extent < emitter.number(0);
+  b.set(product, b.select(isOpen, b.get(product), emitter.mulAtMost(b.get(product), extent)));
+  b.set(open, b.get(open) + loop::cast(isOpen, DType::I64));
+  emitter.end();
+  return ShapeCount{b.get(product), b.get(open)};
+}
+
+}  // namespace
+
+Result<void> sparseShapeNest(NestContext& context) {
+  Emitter& emitter = context.emitter();
+  loop::Builder& b = context.builder();
+  BATON_TRY_ASSIGN(const ShapeCount before, countElements(context, 0));
+  BATON_TRY_ASSIGN(const ShapeCount wanted, countElements(context, 1));
+  const Value one = emitter.number(1);
+  const Value most = emitter.number(INT64_MAX);
+  const uint32_t wrong = b.message("sparse.shape: a shape is wrong: {0} extents are -1, where {1} may be");
+  b.ifThen(before.open >= one, [&] { b.fail(wrong, {before.open, emitter.number(0)}); });
+  b.ifThen(wanted.open > one, [&] { b.fail(wrong, {wanted.open, one}); });
+  const uint32_t large = b.message("sparse.shape: a shape is wrong: it has too many elements");
+  b.ifThen(loop::equal(before.product, most) | loop::equal(wanted.product, most), [&] { b.fail(large, {}); });
+  const Value isOpen = loop::equal(wanted.open, one);
+  const Value quotient = emitter.floorDiv(before.product, emitter.max(wanted.product, one));
+  const Value rest = b.select(loop::equal(wanted.product, emitter.number(0)), emitter.number(0), quotient);
+  const Value factor = b.select(isOpen, rest, one);
+  const uint32_t unlike =
+      b.message("sparse.shape: the shapes do not fit: {0} elements become {1}, or as often as a -1 says");
+  b.ifThen(loop::notEqual(emitter.mul(wanted.product, factor), before.product),
+           [&] { b.fail(unlike, {before.product, wanted.product}); });
+  const Value axis = emitter.beginLoop(LoopKind::Serial, emitter.dim(context.inputDims(1)[0]));
+  BATON_TRY_ASSIGN(const Value given, context.read(1, {axis}));
+  const Value extent = loop::cast(given, DType::I64);
+  BATON_TRY(context.sink(std::span(&axis, 1), b.select(extent < emitter.number(0), rest, extent)));
+  emitter.end();
+  return success();
+}
+Result<void> sparseShapeReference(ReferenceCall& call) {
+  BATON_TRY_ASSIGN(const std::vector<int64_t> shape, plainShape(call, 0, 1));
+  for (size_t d = 0; d < shape.size(); ++d)
+    call.store(0, static_cast<int64_t>(d), static_cast<uint64_t>(shape[d]));
   return success();
 }
 

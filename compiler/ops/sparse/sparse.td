@@ -2,6 +2,8 @@
 
 def RowFailure : Failure<"IndexRange", "Fails where row pointers decrease, or do not begin at 0 and end at the number of elements">;
 def SparseFailure : Failure<"IndexRange", "Fails where row pointers decrease, or do not begin at 0 and end at the number of elements, and on an index that is out of range">;
+def ShapeFailure : Failure<"IndexRange", "Fails on a position outside [0, n), and on shapes of which the second does not have the elements of the first">;
+def ElementFailure : Failure<"IndexRange", "Fails on a negative extent but one -1 of the second, and unless both have the same number of elements, of 63 bits">;
 def PositionFailure : Failure<"IndexRange", "Fails on a position outside [0, n)">;
 
 defvar SparseRows = [Input<"data of the sparse matrix", Numeric>, Input<"indices", Index>, Input<"row pointers", Index>];
@@ -56,6 +58,7 @@ def : FromPositions<"sparse_fill_empty_rows", [Input<"positions", Index>, Input<
 def : FromPositions<"sparse_reshape", [Input<"positions", Index>, Input<"shape", Index>, Input<"new shape", Index>], "sparseReshape"> {
   let Summary = "Positions, each a row of a matrix, in a tensor of another shape with its elements in row-major order; and that shape, with what is left in place of a -1";
   let Formula = "positions', shape'";
+  let Failure = ShapeFailure;
   let Errors = "Ranks that do not fit; another number of extents than numbers of a position";
 }
 
@@ -76,4 +79,11 @@ def : Operator<"sparse.positions", [Input<"positions", Index>, Input<"shape", In
   let Summary = "Positions in a tensor of a shape, each a row of a matrix, as int64: those that are in it";
   let Formula = "y[i, d] = positions[i, d], which is in [0, shape[d])";
   let Errors = "Another number of extents than numbers of a position";
+}
+def : Operator<"sparse.shape", [Input<"shape", Index>, Input<"new shape", Index>], "sparseShape"> {
+  let Fusion = Opaque;
+  let Lowering = Nest;
+  let Failure = ElementFailure;
+  let Summary = "The second shape as int64, with what is left in place of a -1, and 0 where the others leave nothing";
+  let Formula = "y[d] = new shape[d], or (product of shape) / (product of the others)";
 }

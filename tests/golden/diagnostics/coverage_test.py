@@ -73,6 +73,12 @@ OTHER = {
     ("compiler/ops/sparse/positions.cc", "sparse.positions: a position is out of range: {0} for an extent of {1}"):
         runs("operators_sparse"),
     ("compiler/ops/sparse/positions.cc", "a position is out of range"): runs("operators_sparse"),
+    ("compiler/ops/sparse/positions.cc", "a shape is wrong"): runs("operators_sparse"),
+    ("compiler/ops/sparse/positions.cc", "the shapes do not fit"): runs("operators_sparse"),
+    ("compiler/ops/sparse/positions.cc", "sparse.shape: a shape is wrong: it has an extent of {0}"): runs("operators_sparse"),
+    ("compiler/ops/sparse/positions.cc", "sparse.shape: a shape is wrong: {0} extents are -1, where {1} may be"): runs("operators_sparse"),
+    ("compiler/ops/sparse/positions.cc", "sparse.shape: a shape is wrong: it has too many elements"): runs("operators_sparse"),
+    ("compiler/ops/sparse/positions.cc", "sparse.shape: the shapes do not fit: {0} elements become {1}, or as often as a -1 says"): runs("operators_sparse"),
     ("compiler/ops/sparse/rows.cc", "an index is out of range"): runs("operators_sparse"),
     ("compiler/ops/sparse/rows.cc", "the row pointers are wrong"): runs("operators_sparse"),
     ("compiler/ops/sparse/rows.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): runs("operators_sparse"),

@@ -187,6 +187,9 @@ def grids(p):
     p.define("unravelled_too_far", ["%i: Tensor[(n,), int64]", "%s: Tensor[(2,), int64]"], ["unravel_index(%i, %s)"])
     p.fails("unravelled_too_far", {"i": Tensor("int64", [6]), "s": Tensor("int64", [2, 3])},
             "unravel_index: an index is out of range")
+    # Extents below 0 leave no place, and more places than there are numbers are enough for every index.
+    p.fails("unravelled_too_far", {"i": Tensor("int64", [5]), "s": Tensor("int64", [-2, -3])}, "an index is out of range")
+    p.run("unravelled_too_far", {"i": Tensor("int64", [5, 2 ** 62]), "s": Tensor("int64", [2 ** 33, 2 ** 31])}, [Tensor("int64", [[0, 2 ** 31], [5, 0]])])
 
 
 if __name__ == "__main__":

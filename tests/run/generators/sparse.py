@@ -103,7 +103,16 @@ def positions(p):
     p.fails("checked", {"i": Tensor("int32", [[1, -1]]), "s": Tensor("int64", [2, 1])}, "a position is out of range")
     p.fails("spread", {"l": Tensor("int32", [0, 4]), "v": Tensor("float32", 2)}, "a position is out of range")
     p.fails("reshaped_2", {"i": Tensor("int64", [[0, 3, 0]]), "s": Tensor("int64", old), "n": Tensor("int64", new)}, "a position is out of range")
-    p.fails("reshaped_2", {"i": Tensor("int64", [[1, 2, 5]]), "s": Tensor("int64", old), "n": Tensor("int64", (2, 3))}, "out of range")
+    p.fails("reshaped_2", {"i": Tensor("int64", [[1, 2, 5]]), "s": Tensor("int64", old), "n": Tensor("int64", (2, 3))}, "the shapes do not fit")
+    p.case("shape", [("sparse.shape(%s, %n)", Tensor("int64", [3, 12]))], {"s": Tensor("int64", old), "n": Tensor("int32", [3, -1])})
+    p.run("shape", {"s": Tensor("int64", [0, 5]), "n": Tensor("int32", [-1, 0])}, [Tensor("int64", [0, 0])])
+    p.run("shape", {"s": Tensor("int64", []), "n": Tensor("int32", [])}, [Tensor("int64", [])])
+    for before, after, message in (
+            (old, (5, -1), "the shapes do not fit"), (old, (-1, 0), "the shapes do not fit"),
+            (old, (), "the shapes do not fit"), (old, (-1, -1), "a shape is wrong"),
+            ((36, -1), (36,), "a shape is wrong"), (old, (36, -2), "a shape is wrong"),
+            ((2 ** 32, 2 ** 32), (0,), "a shape is wrong"), ((2 ** 62, 3), (2 ** 30, -1), "a shape is wrong")):
+        p.fails("shape", {"s": Tensor("int64", before), "n": Tensor("int32", after)}, message)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,14 @@ TEST_CASE("an extent is not negative") {
   CHECK(knowledge.decide(n(), Relation::Lt, c(0)) == Truth::False);
   CHECK(knowledge.decide(n(), Relation::Eq, c(-1)) == Truth::False);
   CHECK(knowledge.decide(n(), Relation::Eq, m()) == Truth::Unknown);
+  // Numbers of which the difference exceeds 64 bits.
+  CHECK(knowledge.decide(c(INT64_MIN), Relation::Ge, c(0)) == Truth::False);
+  CHECK(knowledge.decide(n(), Relation::Eq, c(INT64_MIN)) == Truth::False);
+  CHECK(knowledge.decide(n(), Relation::Ne, c(INT64_MIN)) == Truth::True);
+  CHECK(knowledge.decide(n() + c(1), Relation::Gt, c(INT64_MIN)) == Truth::True);
+  CHECK(knowledge.decide(n(), Relation::Le, c(INT64_MIN)) == Truth::False);
+  CHECK(knowledge.decide(c(INT64_MIN), Relation::Lt, n()) == Truth::True);
+  CHECK(knowledge.decide(c(0) - n(), Relation::Ge, c(INT64_MIN)) == Truth::Unknown);
   CHECK(knowledge.decide(n() + m(), Relation::Ge, m()) == Truth::True);
   CHECK(knowledge.decide(n() * m() + m(), Relation::Ge, m()) == Truth::True);
   CHECK(max(n(), c(0)) != n());

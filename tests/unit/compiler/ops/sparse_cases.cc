@@ -67,6 +67,12 @@ Tensor shapeTensor(Random& random, const Ints& shape) {
   return vectorOf(random.pick(kIndices), {shape.begin(), shape.end()});
 }
 
+/// Mostly of 24 elements, both.
+Ints oldShape(Random& random) { return random.pick<Ints>({{6, 4}, {2, 3, 4}, {24}, {4, 1, 6}, {0, 2}}); }
+Ints newShape(Random& random) {
+  return random.pick<Ints>({{24}, {4, 6}, {-1, 4}, {3, -1, 2}, {2, 2, 6}, {1, 24}, {-1, 0}, {5, 5}, {-1, 5}});
+}
+
 Case makeToDense(Random& random, bool isDynamic) {
   const DType dtype = random.pick(kAny);
   Ints shape;
@@ -127,11 +133,14 @@ void addSparseMakers(Makers& makers) {
                 {}};
   };
   makers["sparse_reshape"] = [](Random& random) {
-    const Ints shape = random.pick<Ints>({{6, 4}, {2, 3, 4}, {24}, {4, 1, 6}, {0, 2}});
-    Ints wanted = random.pick<Ints>({{24}, {4, 6}, {-1, 4}, {3, -1, 2}, {2, 2, 6}, {1, 24}, {5, 5}});
+    const Ints shape = oldShape(random);
+    const Ints wanted = newShape(random);
     const int64_t count = shape[0] == 0 ? 0 : some(random);
     return Case{{positionsIn(random, shape, count), shapeTensor(random, shape), shapeTensor(random, wanted)},
                 {}};
+  };
+  makers["sparse.shape"] = [](Random& random) {
+    return Case{{shapeTensor(random, oldShape(random)), shapeTensor(random, newShape(random))}, {}};
   };
   makers["sparse.rows"] = [](Random& random) {
     const SparseMatrix matrix = sparseMatrix(random, some(random), 3);

@@ -92,6 +92,7 @@ TEST_CASE("sparse tensors of positions") {
             .on(DType::I64, {3})
             .on(DType::I32, {3})
             .type() == "error: sparse_reshape: the positions have 2 numbers for a shape of 3 extents");
+  CHECK(TypedCall("sparse.shape").on(DType::I32, {2}).on(DType::I64, {m}).type() == "int64(m)");
   CHECK(TypedCall("sparse.positions").on(DType::I32, {m, dim(2)}).on(DType::I64, {2}).type() ==
         "int64(m, 2)");
 }
