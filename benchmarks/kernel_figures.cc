@@ -48,7 +48,7 @@ Workload limitOf(const KernelCase& c, const SamplerOptions& options) {
   return limits[slowest];
 }
 
-/// Operands with their memory; a second set of outputs for the twin.
+/// Operands with their memory, the same for all versions of a kernel; a second output to compare bits.
 struct CaseMemory {
   std::vector<Memory> inputs;
   std::vector<Memory> outputs;
@@ -73,10 +73,10 @@ struct CaseMemory {
       if (!c.outputs[i].extents.empty()) all.push_back(outputs[i].data());
     return all;
   }
-  std::vector<void*> twinBuffers() const {
+  std::vector<void*> twinBuffers(const Memory& output) const {
     std::vector<void*> all;
     for (const Memory& memory : inputs) all.push_back(memory.data());
-    all.push_back(twinOutput.data());
+    all.push_back(output.data());
     return all;
   }
 };
@@ -112,16 +112,15 @@ Workload repeated(std::string name, BoundKernel& kernel) {
 
 Result<std::vector<Row>> measureCase(const KernelCase& c, const Settings& settings) {
   const CaseMemory memory(c, settings.seed);
-  const std::vector<void*> twinBuffers = memory.twinBuffers();
   const Twin twin = twins()->*c.twin;
-  twin(twinBuffers.data(), c.twinExtents.data());
+  twin(memory.twinBuffers(memory.twinOutput).data(), c.twinExtents.data());
   BATON_TRY_ASSIGN(BoundKernel fixed, boundKernel(c, false, memory));
   BATON_TRY(checkBits(c, fixed, memory));
   BATON_TRY_ASSIGN(BoundKernel dynamic, boundKernel(c, true, memory));
   BATON_TRY(checkBits(c, dynamic, memory));
 
-  SamplerOptions options = settings.sampling(c.isLong);
-  if (c.isLong) options.samples = std::min(options.samples, 3);
+  const std::vector<void*> twinBuffers = memory.twinBuffers(memory.outputs[0]);
+  const SamplerOptions options = settings.sampling(c.isLong);
   const Workload limit = limitOf(c, options);
   const Workload workloads[] = {repeated("static", fixed),
                                 repeated("dynamic", dynamic),

@@ -25,6 +25,8 @@ class Memory {
  private:
   void* data_ = nullptr;
   size_t size_ = 0;
+  void* mapped_ = nullptr;
+  size_t mappedSize_ = 0;
 };
 
 }  // namespace baton::benchmarks

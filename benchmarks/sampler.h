@@ -1,4 +1,4 @@
-// The one way in which times are taken: workloads are sampled between two samples of a limit
+// The one way in which times are taken: workloads are sampled in short slices, in turn with a limit
 // loop, and what counts is the ratio. The speed of a shared machine drifts by factors within
 // minutes; a ratio of neighbours in time does not.
 #pragma once
@@ -26,20 +26,23 @@ enum class Clock {
 struct SamplerOptions {
   Clock clock = Clock::Wall;
   int samples = 21;
-  double sampleSeconds = 0.02;  ///< least duration of one sample
-  double maxDrift = 0.05;       ///< between the two limit samples around the workloads'
+  double sampleSeconds = 0.02;  ///< least duration of one sample, all of its slices together
+  double maxDrift = 0.05;       ///< of the limit, between the first and the second half of a round
   int maxAttempts = 400;
   double maxSeconds = 30;  ///< of all attempts together; a machine that never settles ends here
 };
 
-/// Seconds of one run, of the limit (the mean of the samples around) and of each workload in turn.
+/// Seconds of one run, of the limit and of each workload: the median of the slices of the round.
 struct Round {
   double limit = 0;
   std::vector<double> workloads;
 };
 
-/// Rounds L A B L B A L ...: those whose limit moved are thrown away and taken again, within the
-/// bounds of the options.
+/// In a round, the limit L and workloads A, B have slices L A B, B A L, A B L, L B A, ...: each is sampled
+/// as often before as after each other, and a slice that something else disturbs is one of many. A slice
+/// begins with a run that is not counted, unless it is long, so that what the slice before has left in the
+/// caches is of use to nobody. Rounds whose limit moved are thrown away and taken again, within the bounds
+/// of the options.
 struct Rounds {
   std::vector<Round> accepted;
   int discarded = 0;

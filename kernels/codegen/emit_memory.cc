@@ -77,31 +77,82 @@ std::vector<FunctionEmitter::AxisPosition> FunctionEmitter::joinedAxes(
   return joined;
 }
 
+namespace {
+
+/// A number as a sum of others and a constant.
+struct Sum {
+  llvm::SmallVector<llvm::Value*, 4> terms;
+  uint64_t constant = 0;
+};
+
+void addTo(Sum& sum, llvm::Value* value, unsigned depth = 0) {
+  constexpr unsigned kDeepest = 6;
+  if (const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value)) {
+    sum.constant += constant->getZExtValue();
+    return;
+  }
+  auto* const add = llvm::dyn_cast<llvm::BinaryOperator>(value);
+  if (add == nullptr || add->getOpcode() != llvm::Instruction::Add || depth == kDeepest) {
+    sum.terms.push_back(value);
+    return;
+  }
+  addTo(sum, add->getOperand(0), depth + 1);
+  addTo(sum, add->getOperand(1), depth + 1);
+}
+
+}  // namespace
+
+/// Adds a position along an axis. Where the stride is not known, LLVM does not see what iterations of an
+/// unrolled loop have in common: constant parts of positions are kept apart.
+void FunctionEmitter::addPosition(Offset& offset, Value* position, Value* stride) {
+  Sum sum;
+  if (!llvm::isa<llvm::Constant>(stride)) addTo(sum, position);
+  if (sum.constant == 0 || sum.terms.empty()) {
+    // In bounds by the program's promise, so nothing wraps.
+    offset.shared = b_.CreateNSWAdd(offset.shared, b_.CreateNSWMul(position, stride));
+    return;
+  }
+  Value* shared = sum.terms[0];
+  for (Value* const term : llvm::ArrayRef(sum.terms).drop_front()) shared = b_.CreateAdd(shared, term);
+  offset.shared = b_.CreateAdd(offset.shared, b_.CreateMul(shared, stride));
+  offset.own = b_.CreateAdd(offset.own, b_.CreateMul(b_.getInt64(sum.constant), stride));
+}
+
 /// The address that the indices of the first lane give, or a vector of addresses where lanes
 /// are not consecutive elements.
 llvm::Value* FunctionEmitter::elementAddress(uint32_t buffer, std::span<const NodeId> indices) {
   llvm::Type* const element = memoryType(context_, k_.bufferType(loop::BufferIndex(buffer)));
   const std::vector<Value*>& strides = bufferStrides_[buffer];
-  Value* offset = i64(0);
-  Value* laneOffset = nullptr;
-  const std::vector<AxisPosition> joined = joinedAxes(buffer, indices);
-  for (const auto& [position, axis] : joined) {
+  const auto isConstant = [](Value* value, uint64_t wanted) {
+    const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
+    return constant != nullptr && constant->getZExtValue() == wanted;
+  };
+  Offset offset{i64(0), i64(0)};
+  Value* step = i64(0);         // from lane to lane
+  Value* laneOffset = nullptr;  // of lanes without such a step
+  bool isUniform = true;
+  for (const auto& [position, axis] : joinedAxes(buffer, indices)) {
     const std::optional<int64_t> stride =
         lanes_.width == 0 ? std::optional<int64_t>(0) : lanes_.analysis->stride(position);
-    const bool isLast = axis + 1 == indices.size();
-    if (stride == 0 || (isLast && stride == 1)) {
-      // In bounds by the program's promise, so nothing wraps.
-      offset = b_.CreateNSWAdd(offset, b_.CreateNSWMul(scalarOf(position), strides[axis]));
+    if (stride != 0) isUniform = false;
+    if (stride) {
+      addPosition(offset, scalarOf(position), strides[axis]);
+      if (*stride != 0) step = b_.CreateAdd(step, b_.CreateMul(i64(*stride), strides[axis]));
     } else {
       Value* const term = b_.CreateMul(vectorOf(position), splat(strides[axis]));
       laneOffset = laneOffset == nullptr ? term : b_.CreateAdd(laneOffset, term);
     }
   }
-  if (laneOffset == nullptr) return b_.CreateInBoundsGEP(element, buffers_[buffer], offset);
-  // The last axis may still count the lanes: then its steps join the vector.
-  const std::optional<int64_t> last = lanes_.analysis->stride(joined.back().position);
-  Value* const base = last == 1 ? lanesFrom(offset, 1) : splat(offset);
-  return b_.CreateGEP(element, buffers_[buffer], b_.CreateAdd(base, laneOffset));
+  const bool isOneAddress = isUniform || (laneOffset == nullptr && isConstant(step, 1));
+  // Parts of an address may be out of bounds, and lanes that are not active.
+  if (isOneAddress && isConstant(offset.own, 0))
+    return b_.CreateInBoundsGEP(element, buffers_[buffer], offset.shared);
+  Value* first = b_.CreateGEP(element, buffers_[buffer], offset.shared);
+  if (!isConstant(offset.own, 0)) first = b_.CreateGEP(element, first, offset.own);
+  if (isOneAddress) return first;
+  // The same all the time, unless lanes go their own ways.
+  Value* const steps = b_.CreateMul(splat(step), lanesFrom(i64(0), 1));
+  return b_.CreateGEP(element, first, laneOffset == nullptr ? steps : b_.CreateAdd(steps, laneOffset));
 }
 
 void FunctionEmitter::load(NodeId id, const Node& node) {
@@ -204,29 +255,57 @@ llvm::Value* FunctionEmitter::column(const Node& node, std::span<const NodeId> i
     return b_.CreateMaskedGather(vectorType(element), b_.CreateGEP(element, storage, offsets), align, mask,
                                  llvm::Constant::getNullValue(vectorType(element)));
   }
-  // The rows, transposed: pairs of them exchange what is on the wrong side of the diagonal, in blocks of 1,
-  // 2, 4, ... Columns that are read in turn share all of this.
+  // The rows, transposed. Columns that are read in turn share all of this.
   std::vector<Value*> rows;
   for (int64_t i = 0; i < side; ++i)
     rows.push_back(b_.CreateAlignedLoad(vectorType(element),
                                         b_.CreateInBoundsGEP(element, storage, i64(i * side)), align));
-  for (int64_t distance = side / 2; distance > 0; distance /= 2)
+  return rows[transposeRows(rows, sizeBytes(array.dtype), constant->getZExtValue())];
+}
+
+/// Transposes a square of whole rows, in instructions that processors have, and says which row a column is
+/// then.
+size_t FunctionEmitter::transposeRows(std::vector<Value*>& rows, int64_t elementBytes, size_t wanted) {
+  constexpr int64_t kGroupBytes = 16;
+  const auto side = static_cast<int64_t>(rows.size());
+  const int64_t group = std::min(side, kGroupBytes / elementBytes);
+  /// Rows whose numbers differ by `distance` become those that `lower` and `upper` pick from both.
+  const auto pairs = [&](int64_t distance, const auto& lower, const auto& upper) {
+    std::vector<int> first;
+    std::vector<int> second;
+    for (int64_t lane = 0; lane < side; ++lane) {
+      first.push_back(static_cast<int>(lower(lane)));
+      second.push_back(static_cast<int>(upper(lane)));
+    }
     for (int64_t i = 0; i < side; ++i) {
       if ((i & distance) != 0) continue;
-      std::vector<int> upper;
-      std::vector<int> lower;
-      for (int64_t lane = 0; lane < side; ++lane) {
-        const bool isOther = (lane & distance) != 0;
-        upper.push_back(static_cast<int>(isOther ? side + lane - distance : lane));
-        lower.push_back(static_cast<int>(isOther ? side + lane : lane + distance));
-      }
       Value*& a = rows[static_cast<size_t>(i)];
       Value*& b = rows[static_cast<size_t>(i + distance)];
-      Value* const exchanged = b_.CreateShuffleVector(a, b, upper);
-      b = b_.CreateShuffleVector(a, b, lower);
-      a = exchanged;
+      Value* const combined = b_.CreateShuffleVector(a, b, first);
+      b = b_.CreateShuffleVector(a, b, second);
+      a = combined;
     }
-  return rows[static_cast<size_t>(constant->getSExtValue())];
+  };
+  // Inside of groups, pieces of 1, 2, 4, ... elements of one row and of the other in turn, from the first
+  // half of the groups and from the second one.
+  for (int64_t piece = 1; piece < group; piece *= 2) {
+    const auto from = [&](int64_t lane) {
+      const int64_t inGroup = lane % group;
+      const int64_t isOther = inGroup / piece % 2;
+      return isOther * side + lane - inGroup + inGroup / (2 * piece) * piece + inGroup % piece;
+    };
+    pairs(piece, from, [&](int64_t lane) { return from(lane) + group / 2; });
+  }
+  // Groups that are on the wrong side of the diagonal change places.
+  for (int64_t distance = group; distance < side; distance *= 2)
+    pairs(
+        distance, [&](int64_t lane) { return (lane & distance) != 0 ? side + lane - distance : lane; },
+        [&](int64_t lane) { return (lane & distance) != 0 ? side + lane : lane + distance; });
+  // The halves in turn have turned the bits of the number round.
+  auto row = static_cast<int64_t>(wanted) / group * group;
+  for (int64_t bit = 1, back = group / 2; bit < group; bit *= 2, back /= 2)
+    if ((static_cast<int64_t>(wanted) & bit) != 0) row += back;
+  return static_cast<size_t>(row);
 }
 
 void FunctionEmitter::getLocal(NodeId id, const Node& node) {

@@ -1,8 +1,8 @@
 // Float sums and products in the order of the numeric contract (kernels/loop/reduction_order.h). They
-// come in two forms:
+// come in three forms:
 //   blockOf        one loop variable: the 64 partials of a block are vectors in registers
-//   streamOrdered  anything else, and reductions inside lanes (where each lane has partials of
-//                  its own): the partials are an array, elements are added as they come
+//   blockInLanes   one loop variable, inside lanes: each lane has partials of its own, in an array
+//   streamOrdered  anything else: the partials are an array, elements are added as they come
 #include "base/error.h"
 #include "kernels/codegen/function_emitter.h"
 #include "kernels/codegen/value_ops.h"
@@ -57,7 +57,7 @@ void FunctionEmitter::reduceOrdered(NodeId id, const Node& node, const LaneAnaly
   o.partials->setAlignment(llvm::Align(64));
   b_.CreateStore(i64(0), o.blocks);
 
-  if (analysis == nullptr || parts.vars.size() != 1) {
+  if (parts.vars.size() != 1 || (analysis == nullptr && lanes_.width == 0)) {
     streamOrdered(o, node);
     values_[id.value()] = finishBlocks(o);
     return;
@@ -69,7 +69,8 @@ void FunctionEmitter::reduceOrdered(NodeId id, const Node& node, const LaneAnaly
   countedLoop(i64(0), count, kReductionBlock, true, [&](Value* start) {
     Value* const length =
         b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(count, start), i64(kReductionBlock));
-    Value* const block = blockOf(o, node, start, length);
+    Value* const block =
+        lanes_.width > 0 ? blockInLanes(o, node, start, length) : blockOf(o, node, start, length);
     // Of a single block, that is all.
     b_.CreateStore(block, result);
     ifThen(isLong, [&] { pushBlock(o, block); });
@@ -169,6 +170,45 @@ void FunctionEmitter::addInMemory(Ordered& o, const std::function<Value*(Value*,
       addTo(one, reducedOf(node), llvm::Align(static_cast<uint64_t>(sizeBytes(o.type))));
     });
   });
+}
+
+/// The same for each lane, whatever `blockOf` does over lanes of its own.
+llvm::Value* FunctionEmitter::blockInLanes(Ordered& o, const Node& node, Value* start, Value* length) {
+  const auto elementAt = [&](Value* i) {
+    values_[o.lastVar.value()] = b_.CreateNSWAdd(start, i);
+    block(node.body);
+    return reducedOf(node);
+  };
+  const auto put = [&](Value* j, Value* value) { b_.CreateStore(value, partialsAt(o, j)); };
+  const auto join = [&](Value* old, Value* i) { return emitCombine(b_, o.op, o.type, old, elementAt(i)); };
+  // The first element of each partial needs no memory that is cleared before.
+  constexpr size_t kShort = 12;
+  Value* done = i64(0);
+  if (k_.block(node.body).nodes.size() <= kShort) {
+    done = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, length, i64(kReductionPartials));
+    countedLoop(i64(0), done, 1, true, [&](Value* j) { put(j, join(o.identity, j)); });
+  }
+  countedLoop(done, i64(kReductionPartials), 1, true, [&](Value* j) { put(j, o.identity); });
+  countedLoop(done, length, kReductionPartials, true, [&](Value* base) {
+    Value* const count =
+        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(length, base), i64(kReductionPartials));
+    countedLoop(i64(0), count, 1, true, [&](Value* j) {
+      put(j, join(b_.CreateLoad(o.element, partialsAt(o, j)), b_.CreateNSWAdd(base, j)));
+    });
+  });
+  // p[j] op p[j + half]: the first three halvings for one of eight at a time, then the others.
+  constexpr int64_t kAtOnce = 8;
+  const std::function<Value*(Value*, int64_t, int64_t, int64_t)> fold = [&](Value* first, int64_t stride,
+                                                                            int64_t i, int64_t distance) {
+    if (distance == kAtOnce)
+      return static_cast<Value*>(
+          b_.CreateLoad(o.element, partialsAt(o, b_.CreateNSWAdd(first, i64(i * stride)))));
+    Value* const left = fold(first, stride, i, 2 * distance);
+    return emitCombine(b_, o.op, o.type, left, fold(first, stride, i + distance, 2 * distance));
+  };
+  countedLoop(i64(0), i64(kAtOnce), 1, true,
+              [&](Value* j) { put(j, fold(j, kReductionPartials / kAtOnce, 0, 1)); });
+  return fold(i64(0), 1, 0, 1);
 }
 
 llvm::Value* FunctionEmitter::foldPartials(Ordered& o, std::vector<Value*> partials) {

@@ -79,15 +79,18 @@ llvm::AllocaInst* FunctionEmitter::allocate(llvm::Type* type, const char* name) 
 
 // ---- set-up
 
+void FunctionEmitter::setRange(llvm::LoadInst* loaded, int64_t low, int64_t high) {
+  // The upper end is excluded; one past the greatest int64 wraps, which the format allows.
+  if (low > high || (low == INT64_MIN && high == INT64_MAX)) return;
+  llvm::MDBuilder metadata(context_);
+  loaded->setMetadata(llvm::LLVMContext::MD_range,
+                      metadata.createRange(llvm::APInt(64, static_cast<uint64_t>(low)),
+                                           llvm::APInt(64, static_cast<uint64_t>(high) + 1)));
+}
+
 void FunctionEmitter::setSymbol(uint32_t index, llvm::LoadInst* loaded) {
   const auto [low, high] = symbolRange(k_.descriptor, index);
-  // The upper end is excluded; one past the greatest int64 wraps, which the format allows.
-  if (low <= high && !(low == INT64_MIN && high == INT64_MAX)) {
-    llvm::MDBuilder metadata(context_);
-    loaded->setMetadata(llvm::LLVMContext::MD_range,
-                        metadata.createRange(llvm::APInt(64, static_cast<uint64_t>(low)),
-                                             llvm::APInt(64, static_cast<uint64_t>(high) + 1)));
-  }
+  setRange(loaded, low, high);
   symbols_.push_back(loaded);
 }
 

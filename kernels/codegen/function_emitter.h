@@ -35,9 +35,10 @@ class FunctionEmitter {
 
   /// The whole kernel: arguments are context, buffers, scalars.
   void emitKernel();
-  /// One piece of a parallel loop: arguments are context, closure, begin, end.
-  void emitParallelBody(const loop::Node& loop, const loop::Captures& captures,
-                        llvm::StructType* closureType);
+  /// One piece of a parallel loop: arguments are context, closure, begin, end. `isNatural`: of each member of
+  /// the closure, whether it is known to be a number that is not negative.
+  void emitParallelBody(const loop::Node& loop, const loop::Captures& captures, llvm::StructType* closureType,
+                        const std::vector<bool>& isNatural);
 
  private:
   using Value = llvm::Value;
@@ -63,6 +64,7 @@ class FunctionEmitter {
   };
 
   // Set-up (function_emitter.cc).
+  void setRange(llvm::LoadInst* loaded, int64_t low, int64_t high);
   /// Declares the next symbol, with what is known of its range.
   void setSymbol(uint32_t index, llvm::LoadInst* loaded);
   void loadArguments(Value* scalars, Value* buffers);
@@ -81,6 +83,12 @@ class FunctionEmitter {
     size_t axis;
   };
   std::vector<AxisPosition> joinedAxes(uint32_t buffer, std::span<const loop::NodeId> indices) const;
+  /// In elements: of the place that neighbours share, and from there.
+  struct Offset {
+    Value* shared;
+    Value* own;
+  };
+  void addPosition(Offset& offset, Value* position, Value* stride);
   Value* elementAddress(uint32_t buffer, std::span<const loop::NodeId> indices);
   void annotate(llvm::Instruction* access, uint32_t buffer) const;
   void load(loop::NodeId id, const loop::Node& node);
@@ -89,6 +97,7 @@ class FunctionEmitter {
   LocalPlace localPlace(const loop::Node& node, std::span<const loop::NodeId> indices);
   void getLocal(loop::NodeId id, const loop::Node& node);
   Value* column(const loop::Node& node, std::span<const loop::NodeId> indices);
+  size_t transposeRows(std::vector<Value*>& rows, int64_t elementBytes, size_t wanted);
   void setLocal(const loop::Node& node);
   llvm::FixedVectorType* vectorType(llvm::Type* element) const {
     return llvm::FixedVectorType::get(element, lanes_.width);
@@ -124,6 +133,7 @@ class FunctionEmitter {
   void reduceArg(loop::NodeId id, const loop::Node& node);
   void reduceOrdered(loop::NodeId id, const loop::Node& node, const LaneAnalysis* analysis);
   Value* blockOf(Ordered& o, const loop::Node& node, Value* start, Value* length);
+  Value* blockInLanes(Ordered& o, const loop::Node& node, Value* start, Value* length);
   void addInMemory(Ordered& o, const std::function<Value*(Value* first, Value* mask)>& elements,
                    const loop::Node& node, Value* start, Value* done, Value* length);
   Value* foldPartials(Ordered& o, std::vector<Value*> partials);

@@ -51,28 +51,35 @@ class Transposer {
   }
 
   void run() {
-    const NodeId side = editor_.number(side_);
     Nodes before;
-    const NodeId allRows = count(outer_, before);
-    const NodeId allColumns = count(inner_, before);
-    const NodeId rows = editor_.divide(before, Op::FloorDiv, allRows, side);
-    const NodeId columns = editor_.divide(before, Op::FloorDiv, allColumns, side);
-    const NodeId rowsDone = editor_.mul(before, rows, side);
-    const NodeId columnsDone = editor_.mul(before, columns, side);
-    const NodeId rowsLeft = editor_.sub(before, allRows, rowsDone);
-    const NodeId columnsLeft = editor_.sub(before, allColumns, columnsDone);
-    // No row is gone through for columns that are not there.
-    const NodeId partRows =
-        editor_.mul(before, editor_.arithmetic(before, Op::Min, columnsLeft, editor_.number(1)), side);
+    const NodeId rows = count(outer_, before);
+    const NodeId columns = count(inner_, before);
+    // Of a block that may be shorter at the ends, mostly all is there: then there is nothing to find out.
+    const NodeId mostRows = editor_.number(mostOf(rows));
+    const NodeId mostColumns = editor_.number(mostOf(columns));
     Nodes all;
-    loop(LoopKind::Serial, rows, all, [&](NodeId rowBlock, Nodes& body) {
-      const NodeId row = editor_.mul(body, rowBlock, side);
-      loop(LoopKind::Serial, columns, body, [&](NodeId columnBlock, Nodes& inBlock) {
-        writeSquare(row, editor_.mul(inBlock, columnBlock, side), inBlock);
-      });
-      writePart(row, partRows, columnsDone, columnsLeft, body);
-    });
-    writePart(rowsDone, rowsLeft, editor_.number(0), allColumns, all);
+    if (isWhole(mostRows) && isWhole(mostColumns) && !(isWhole(rows) && isWhole(columns))) {
+      Nodes whole;
+      writeBlock(mostRows, mostColumns, whole);
+      Nodes part;
+      writeBlock(rows, columns, part);
+      std::optional<NodeId> condition;
+      for (const auto& [extent, most] : {std::pair(rows, mostRows), std::pair(columns, mostColumns)}) {
+        if (editor_.constantOf(extent)) continue;
+        NodeId isAll = editor_.make({.op = Op::Eq, .type = DType::Bool}, {extent, most});
+        before.push_back(isAll);
+        if (condition) {
+          isAll = editor_.make({.op = Op::And, .type = DType::Bool}, {*condition, isAll});
+          before.push_back(isAll);
+        }
+        condition = isAll;
+      }
+      const BlockId then = editor_.newBlock(std::move(whole));
+      const BlockId otherwise = editor_.newBlock(std::move(part));
+      all.push_back(editor_.make({.op = Op::If, .body = then, .otherwise = otherwise}, {*condition}));
+    } else {
+      writeBlock(rows, columns, all);
+    }
     before.insert(before.end(), all.begin(), all.end());
     editor_.insertBefore(outer_, before);
     editor_.remove(outer_);
@@ -80,6 +87,41 @@ class Transposer {
   }
 
  private:
+  /// What an extent is at most, where it says so; 0 otherwise.
+  int64_t mostOf(NodeId extent) const {
+    if (const std::optional<int64_t> constant = editor_.constantOf(extent)) return *constant;
+    const Node& node = editor_.node(extent);
+    if (node.op == Op::Max) return mostOf(editor_.kernel().operandsOf(node)[0]);
+    if (node.op != Op::Min) return 0;
+    return editor_.constantOf(editor_.kernel().operandsOf(node)[1]).value_or(0);
+  }
+  /// Whether an extent is known, and squares fill it.
+  bool isWhole(NodeId extent) const {
+    const int64_t constant = editor_.constantOf(extent).value_or(0);
+    return constant > 0 && constant % side_ == 0;
+  }
+
+  void writeBlock(NodeId allRows, NodeId allColumns, Nodes& out) {
+    const NodeId side = editor_.number(side_);
+    const NodeId rows = editor_.divide(out, Op::FloorDiv, allRows, side);
+    const NodeId columns = editor_.divide(out, Op::FloorDiv, allColumns, side);
+    const NodeId rowsDone = editor_.mul(out, rows, side);
+    const NodeId columnsDone = editor_.mul(out, columns, side);
+    const NodeId rowsLeft = editor_.sub(out, allRows, rowsDone);
+    const NodeId columnsLeft = editor_.sub(out, allColumns, columnsDone);
+    // No row is gone through for columns that are not there.
+    const NodeId partRows =
+        editor_.mul(out, editor_.arithmetic(out, Op::Min, columnsLeft, editor_.number(1)), side);
+    loop(LoopKind::Serial, rows, out, [&](NodeId rowBlock, Nodes& body) {
+      const NodeId row = editor_.mul(body, rowBlock, side);
+      loop(LoopKind::Serial, columns, body, [&](NodeId columnBlock, Nodes& inBlock) {
+        writeSquare(row, editor_.mul(inBlock, columnBlock, side), inBlock);
+      });
+      writePart(row, partRows, columnsDone, columnsLeft, body);
+    });
+    writePart(rowsDone, rowsLeft, editor_.number(0), allColumns, out);
+  }
+
   template <class Body>
   void loop(LoopKind kind, NodeId extent, Nodes& out, Body&& body) {
     out.push_back(editor_.makeLoop(extent, body));

@@ -305,7 +305,8 @@ TEST_CASE("compiled: reductions over several axes and inside lanes") {
   d.outputs = {{.dtype = DType::F32, .extents = {sym(1)}},
                {.dtype = DType::F32, .extents = {sym(1), sym(2)}},
                {.dtype = DType::F32, .extents = {sym(1), sym(2)}},
-               {.dtype = DType::I64, .extents = {sym(1), sym(2)}}};
+               {.dtype = DType::I64, .extents = {sym(1), sym(2)}},
+               {.dtype = DType::F32, .extents = {sym(1), sym(2)}}};
   Builder b(d);
   const Value batch = b.symbol(0);
   const Value rows = b.symbol(1);
@@ -320,12 +321,19 @@ TEST_CASE("compiled: reductions over several axes and inside lanes") {
       b.store(b.output(1), {i, j}, b.reduce(ReduceOp::Sum, batch, element));
       b.store(b.output(2), {i, j}, b.reduce(ReduceOp::Max, batch, element));
       b.store(b.output(3), {i, j}, b.reduce(ReduceOp::ArgMin, batch, element));
+      // A heavier body.
+      b.store(b.output(4), {i, j}, b.reduce(ReduceOp::Sum, batch, [&](Value k) {
+        Value x = element(k);
+        for (int step = 0; step < 12; ++step) x = x * element(k) - b.constant(DType::F32, step);
+        return x;
+      }));
     });
   });
   const Kernel kernel = b.take();
   std::vector<KernelRun> runs;
-  const int64_t shapes[][3] = {{0, 2, 3},    {1, 1, 1},     {3, 2, 5}, {5, 3, 70}, {100, 2, 9},
-                               {37, 1, 131}, {4200, 1, 11}, {3, 0, 4}, {3, 2, 0}};
+  const int64_t shapes[][3] = {{0, 2, 3},    {1, 1, 1},     {3, 2, 5},    {5, 3, 70}, {100, 2, 9},
+                               {37, 1, 131}, {4200, 1, 11}, {3, 0, 4},    {3, 2, 0},  {64, 1, 9},
+                               {65, 1, 8},   {4096, 1, 8},  {12300, 1, 1}};
   for (const auto& [x, y, z] : shapes) {
     std::mt19937 random(3);
     std::vector<float> input(static_cast<size_t>(x * y * z));
@@ -333,7 +341,8 @@ TEST_CASE("compiled: reductions over several axes and inside lanes") {
       value = std::ldexp(static_cast<float>(random() % 2001) - 1000.0f, static_cast<int>(random() % 10) - 10);
     runs.push_back({.inputs = {bytesOf(input)},
                     .outputBytes = {static_cast<size_t>(y * 4), static_cast<size_t>(y * z * 4),
-                                    static_cast<size_t>(y * z * 4), static_cast<size_t>(y * z * 8)},
+                                    static_cast<size_t>(y * z * 4), static_cast<size_t>(y * z * 8),
+                                    static_cast<size_t>(y * z * 4)},
                     .scalars = {x, y, z}});
   }
   CHECK(compareAll(kernel, runs) == "");

@@ -66,6 +66,21 @@ TEST_CASE("transpose: squares, and what is left of rows and columns") {
 )");
 }
 
+TEST_CASE("transpose: blocks that are mostly whole") {
+  // What is left of the rows and columns of a whole block is nothing: three nests in each way, one to two
+  // loops.
+  const std::string some = applied(kTurned, "tile i j by 8 8 into io jo ii ji\ntranspose ii ji by 4");
+  const size_t choice = some.find("eq i64");
+  REQUIRE(choice != std::string::npos);
+  CHECK(some.find("and bool") != std::string::npos);
+  CHECK(some.find("floordiv i64 8, 4", choice) != std::string::npos);
+  CHECK(some.find("} else {", choice) != std::string::npos);
+  // There is nothing to choose where squares do not fill a block.
+  const std::string none = applied(kTurned, "tile i j by 8 6 into io jo ii ji\ntranspose ii ji by 4");
+  CHECK(none.find("transpose") == std::string::npos);
+  CHECK(none.find("} else {") == std::string::npos);
+}
+
 TEST_CASE("transpose: what is no square, and what may not change its order") {
   const auto refusal = [](const std::string& kernel, const std::string& line) {
     const std::string text = applied(kernel, line);
