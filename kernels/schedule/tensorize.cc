@@ -57,7 +57,7 @@ class Tensorizer {
     Nodes before;
     std::optional<NodeId> chunks;
     if (isInChunks()) {
-      BATON_TRY_ASSIGN(chunks, writeChunks(before));
+      BATON_TRY_ASSIGN(chunks, writeChunks(sizes, before));
     }
     const NodeId count = quotient(before, rows, shape_.rows);
     const NodeId var = editor_.make({.op = Op::LoopVar, .type = DType::I64}, {});
@@ -97,14 +97,15 @@ class Tensorizer {
   }
 
   /// The loop over chunks of steps, around that over rows, and where sums stand between chunks.
-  Result<NodeId> writeChunks(Nodes& out) {
+  Result<NodeId> writeChunks(const std::set<int64_t>& sizes, Nodes& out) {
     const std::optional<int64_t> rows = rangeOf(editor_, editor_.extentOf(product_.rows)).high;
     if (!rows) return refused("chunks of the sums of any number of rows");
-    if (*rows > loop::kMaxLocalElements / mostColumns())
+    const int64_t columns = columnsOfTiles(sizes);
+    if (*rows > loop::kMaxLocalElements / columns)
       return refused(fmt::format("chunks of the sums of {} rows of {}; expected at most {} sums", *rows,
-                                 mostColumns(), loop::kMaxLocalElements));
+                                 columns, loop::kMaxLocalElements));
     totals_ = editor_.addLocal(
-        {editor_.kernel().locals[product_.sums].dtype, {std::max<int64_t>(*rows, 1), mostColumns()}});
+        {editor_.kernel().locals[product_.sums].dtype, {std::max<int64_t>(*rows, 1), columns}});
     declare(*totals_, out);
     const NodeId steps = editor_.extentOf(product_.steps[0].loop);
     if (editor_.isMadeIn(steps, editor_.bodyOf(product_.rows)))
@@ -153,6 +154,17 @@ class Tensorizer {
     return sizes;
   }
 
+  /// Up to the end of the last tile, in blocks of any of the sizes.
+  int64_t columnsOfTiles(const std::set<int64_t>& sizes) const {
+    const int64_t results = std::max<int64_t>(constantColumns().value_or(mostColumns()), 1);
+    int64_t columns = results;
+    for (const int64_t size : sizes) {
+      const int64_t width = shape_.columns(size, mostColumns(), constantColumns());
+      columns = std::max(columns, (results + width - 1) / width * width);
+    }
+    return columns;
+  }
+
   /// Rounded up, of what is not negative.
   NodeId quotient(Nodes& out, NodeId value, int64_t divisor) {
     if (const std::optional<int64_t> constant = editor_.constantOf(value))
@@ -180,7 +192,8 @@ class Tensorizer {
       copies += static_cast<size_t>(hasParts ? 2 * size : size);
     }
     if (!totals_ && copies > 2 && copies * resultNodes > kMostResultNodes) {
-      finished_ = editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {*sizes.rbegin(), most}});
+      finished_ = editor_.addLocal(
+          {editor_.kernel().locals[product_.sums].dtype, {*sizes.rbegin(), columnsOfTiles(sizes)}});
       declare(*finished_, out);
     }
     NodeId size = editor_.number(*sizes.begin());

@@ -24,6 +24,22 @@ const std::vector<std::string>& kernels() {
       kStages,
       kProduct,
       kSums,
+      // So many rows that their sums can be put aside.
+      R"(kernel "chunks" {
+  symbol n = operand 0 axis 1
+  input i32[7, n]
+  input i32[n, 5]
+  output i32[7, 5]
+  for %0 < 7 as i {
+    local l0 i32[5]
+    for %1 < $n as k {
+      %2 = load in0[%0, %1]
+      for %3 < 5 as j {
+        %4 = load in1[%1, %3] %5 = get l0[%3] %6 = mul i32 %2, %4 %7 = add i32 %5, %6 set l0[%3], %7 }
+    }
+    for %8 < 5 as r { %9 = get l0[%8] store out0[%0, %8], %9 }
+  }
+})",
       kTurned,
       R"(kernel "two stages" {
   symbol m = operand 0 axis 0
@@ -153,7 +169,7 @@ class RandomSchedule {
       case Kind::Tensorize:
         p.targets = {loop()};
         p.numbers = {number(), static_cast<int64_t>(1 << pick(3)), static_cast<int64_t>(2 + pick(20)),
-                     static_cast<int64_t>(pick(2))};
+                     static_cast<int64_t>(pick(4))};
         break;
     }
     return p;
