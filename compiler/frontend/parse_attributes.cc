@@ -24,6 +24,22 @@ std::string_view kindName(ops::AttrKind kind) {
   return "a value";
 }
 
+/// What was written, as messages show it.
+std::string shownValue(const RawAttr& raw) {
+  switch (raw.kind) {
+    case RawAttr::Kind::None: return "None";
+    case RawAttr::Kind::Bool: return raw.boolean ? "True" : "False";
+    case RawAttr::Kind::Int: return fmt::format("{}", raw.integer);
+    case RawAttr::Kind::Float: return fmt::format("{}", raw.real);
+    case RawAttr::Kind::String: return fmt::format("\"{}\"", shown(raw.text));
+    case RawAttr::Kind::Name: return fmt::format("'{}'", shown(raw.text));
+    case RawAttr::Kind::List:
+      return raw.list.empty() ? "[]" : "a list that begins with " + shownValue(raw.list[0]);
+    case RawAttr::Kind::Object: return shown(raw.text);
+  }
+  return "a value";
+}
+
 template <class T>
 bool flatten(const RawAttr& raw, std::vector<T>& out) {
   // Lists of lists (pad_width=[[0, 0], [1, 1]]) are stored in order.
@@ -174,11 +190,13 @@ bool Parser::parseAttribute(const ops::OpDef& op, ir::Attrs& attrs) {
     if (std::find(op.ignoredAttrs.begin(), op.ignoredAttrs.end(), name) != op.ignoredAttrs.end())
       return parseRawAttr().has_value();
     std::string known;
-    for (const ops::AttrSpec& candidate : op.attrs)
+    NearestName nearest(name);
+    for (const ops::AttrSpec& candidate : op.attrs) {
       known += fmt::format("{}{}", known.empty() ? "" : ", ", candidate.name);
-    error(place, known.empty()
-                     ? fmt::format("{} has no attribute {}: it has none", op.name, shown(name))
-                     : fmt::format("{} has no attribute {}: it has {}", op.name, shown(name), known));
+      nearest.consider(candidate.name);
+    }
+    error(place, fmt::format("{} has no attribute {}: it has {}{}", op.name, shown(name),
+                             known.empty() ? "none" : known, nearest.text()));
     return false;
   }
   if (attrs.find(name) != nullptr) {
@@ -213,8 +231,7 @@ std::optional<ir::AttrValue> Parser::convertAttr(const RawAttr& raw, const ops::
   if (spec.kind == ops::AttrKind::DType && raw.kind == Kind::String && raw.text.empty()) isNone = true;
   if (isNone) {
     if (spec.mayBeNone) return ir::AttrValue{};
-    error(raw.location,
-          fmt::format("{}: attribute {} must be {}, found None", op, spec.name, kindName(spec.kind)));
+    refuseAttr(raw, spec, op);
     return std::nullopt;
   }
   switch (spec.kind) {
@@ -259,9 +276,16 @@ std::optional<ir::AttrValue> Parser::convertAttr(const RawAttr& raw, const ops::
     }
     case ops::AttrKind::DimList: break;  // parsed as dims
   }
-  if (!value)
-    error(raw.location, fmt::format("{}: attribute {} must be {}", op, spec.name, kindName(spec.kind)));
+  if (!value) refuseAttr(raw, spec, op);
   return value;
+}
+
+void Parser::refuseAttr(const RawAttr& raw, const ops::AttrSpec& spec, std::string_view op) {
+  const bool isDTypeName = spec.kind == ops::AttrKind::DType &&
+                           (raw.kind == RawAttr::Kind::String || raw.kind == RawAttr::Kind::Name);
+  error(raw.location,
+        fmt::format("{}: attribute {} must be {}, found {}{}", op, spec.name, kindName(spec.kind),
+                    shownValue(raw), isDTypeName ? hintForDType(raw.text) : std::string()));
 }
 
 bool Parser::completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocation location) {

@@ -76,15 +76,48 @@ std::optional<ir::Atom> Parser::parseCall(const Callee& callee) {
   return result;
 }
 
+/// The fields of a tuple that the block makes; nothing of one that comes from elsewhere.
+const std::vector<ir::Atom>* Parser::fieldsOf(ir::Atom tuple) const {
+  const std::vector<ir::Binding>& bindings = function_->block(block_).bindings;
+  for (size_t i = bindings.size(); i > 0 && tuple.isVar(); --i) {
+    const ir::Binding& binding = bindings[i - 1];
+    if (binding.var != tuple.var()) continue;
+    if (const auto* alias = std::get_if<ir::AtomRhs>(&binding.rhs)) {
+      tuple = alias->atom;
+      continue;
+    }
+    const auto* made = std::get_if<ir::MakeTuple>(&binding.rhs);
+    return made == nullptr ? nullptr : &made->elements;
+  }
+  return nullptr;
+}
+
+/// Dumps have qnn.concatenate(data, scales, zero points, scale, zero point), of which three are tuples that
+/// the text makes. An operator has one list, the last of its inputs.
+void Parser::joinTuples(std::vector<ir::Atom>& args, std::vector<SourceLocation>& places,
+                        SourceLocation location) {
+  std::vector<ir::Atom> joined;
+  for (size_t i = 0; i < 3; ++i) {
+    const std::vector<ir::Atom>* fields = fieldsOf(args[i]);
+    if (fields == nullptr) return;
+    joined.insert(joined.end(), fields->begin(), fields->end());
+  }
+  args = {args[3], args[4], emit(ir::MakeTuple{std::move(joined)}, location)};
+  places = {places[3], places[4], places[0]};
+}
+
 std::optional<ir::Atom> Parser::callOperator(const ops::OpDef& op, std::vector<ir::Atom> args,
                                              std::vector<SourceLocation> places, ir::Attrs attrs,
                                              SourceLocation location) {
+  if (op.name == "qnn.concatenate" && args.size() == 5) joinTuples(args, places, location);
   size_t required = 0;
   for (const ops::InputSpec& input : op.inputs) required += input.isOptional ? 0 : 1;
   if (args.size() < required || args.size() > op.inputs.size()) {
     std::string expected = required == op.inputs.size()
                                ? countOf(required, "input")
                                : fmt::format("{} to {} inputs", required, op.inputs.size());
+    if (!op.inputs.empty() && op.inputs.back().isList)
+      expected += required == 1 ? ", a tuple of tensors" : ", the last a tuple of tensors";
     error(location, fmt::format("{} takes {}, found {}", op.name, expected, args.size()));
     return std::nullopt;
   }

@@ -90,13 +90,25 @@ namespace {
 std::optional<DType> dtypeMeant(std::string_view name) {
   static constexpr std::pair<std::string_view, DType> kForeign[] = {
       {"float", DType::F32}, {"double", DType::F64}, {"half", DType::F16},
+      {"fp32", DType::F32},  {"fp64", DType::F64},   {"fp16", DType::F16},
       {"int", DType::I32},   {"long", DType::I64},   {"byte", DType::U8}};
   for (const auto& [foreign, dtype] : kForeign)
     if (foreign == name) return dtype;
   return parseDType(name);
 }
 
+void considerDTypes(NearestName& nearest, std::string_view name) {
+  for (int type = 0; type < kDTypeCount; ++type) nearest.consider(dtypeName(static_cast<DType>(type)));
+  if (const std::optional<DType> dtype = dtypeMeant(name)) nearest.take(dtypeName(*dtype));
+}
+
 }  // namespace
+
+std::string Parser::hintForDType(std::string_view name) {
+  NearestName nearest(name);
+  considerDTypes(nearest, name);
+  return nearest.text();
+}
 
 std::string Parser::hintFor(NameKind kind, std::string_view name) const {
   if (diagnostics_.isFull()) return {};
@@ -110,8 +122,7 @@ std::string Parser::hintFor(NameKind kind, std::string_view name) const {
     case NameKind::Type:
       for (const auto& [known, definition] : reader_.names.typeDefs) nearest.consider(known);
       nearest.consider("Tensor");
-      for (int type = 0; type < kDTypeCount; ++type) nearest.consider(dtypeName(static_cast<DType>(type)));
-      if (const std::optional<DType> dtype = dtypeMeant(name)) nearest.take(dtypeName(*dtype));
+      considerDTypes(nearest, name);
       return nearest.text();
     case NameKind::Constructor:
       for (const auto& [known, constructor] : reader_.names.constructors) nearest.consider(known);

@@ -92,6 +92,7 @@ class Parser {
   /// What to add to a message about a name that is not there.
   std::string hintFor(NameKind kind, std::string_view name) const;
   std::string hintForVariable(std::string_view name) const;
+  static std::string hintForDType(std::string_view name);
   /// Two definitions of one name: the error is at the one that is the user's.
   void reportTwice(const std::string& what, SourceLocation first, SourceLocation second);
   std::string found(size_t ahead = 0) const;  ///< the next token, for messages
@@ -156,6 +157,8 @@ class Parser {
   std::optional<ir::Atom> parseCall(const Callee& callee);
   ir::Atom callBinary(std::string_view name, ir::Atom a, SourceLocation placeA, ir::Atom b,
                       SourceLocation placeB, SourceLocation location);
+  const std::vector<ir::Atom>* fieldsOf(ir::Atom tuple) const;
+  void joinTuples(std::vector<ir::Atom>& args, std::vector<SourceLocation>& places, SourceLocation location);
   std::optional<ir::Atom> callOperator(const ops::OpDef& op, std::vector<ir::Atom> args,
                                        std::vector<SourceLocation> places, ir::Attrs attrs,
                                        SourceLocation location);
@@ -191,6 +194,7 @@ class Parser {
   std::optional<std::vector<DimExpr>> parseDimList();
   std::optional<ir::AttrValue> convertAttr(const RawAttr& raw, const ops::AttrSpec& spec,
                                            std::string_view op);
+  void refuseAttr(const RawAttr& raw, const ops::AttrSpec& spec, std::string_view op);
   bool completeAttrs(const ops::OpDef& op, ir::Attrs& attrs, SourceLocation location);
 
   // The metadata section (parse_meta.cc).

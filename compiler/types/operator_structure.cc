@@ -60,7 +60,9 @@ bool OperatorStructure::collectInputs(std::vector<Term>& waitFor) {
       if (terms.unify(term, tensor)) {
         blamed_ = inputs_.size();
         inputs_.push_back({term, std::nullopt, i});
-        report(fmt::format("{}: the {} must be a tensor", call_.op->name, call_.op->inputs[i].name));
+        const bool isTuple = terms.kind(term) == TermKind::Tuple;
+        report(fmt::format("{}: the {} must be a tensor{}", call_.op->name, call_.op->inputs[i].name,
+                           isTuple ? ", found a tuple, of which .0 is the first field" : ""));
         return false;
       }
       inputs_.push_back({terms.find(tensor), resolve(call_.args[i]), i});

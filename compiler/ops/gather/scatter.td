@@ -6,6 +6,7 @@ class ScatterOperator<string name, string stem> : Operator<name, [Input<"data", 
   let Failure = GatheredIndex;
 }
 def : ScatterOperator<"scatter_elements", "scatterElements"> {
+  let Aliases = ["scatter"];
   let Attrs = [
     Attr<"axis", IntAttr, "0", "Axis of the data that the indices are about">,
     Attr<"reduction", StringAttr, "update", "What an update does to the element that is there: `update` replaces it; `add`, `mul`, `min`, `max`; float16 and bfloat16 in float32, rounded once">,

@@ -18,7 +18,7 @@ class ResizeOperator<string name, string layout, string axes> : Operator<name, [
   let ValueInputs = [1];
   let Fusion = Anchor;
   let Lowering = Element;
-  let Summary = "The data with other extents along " # axes # ". The nearest element is found in exact arithmetic, but for `tf_crop_and_resize`. Otherwise sums of elements times weights, in ascending order, along the last of the axes first, in float32 (float64 for such data): 1 - t and t, where t is how far the place is behind an element, for `linear`; a(t^3 - 2t^2 + t), (a + 2)t^3 - (a + 3)t^2 + 1, -(a + 2)t^3 + (2a + 3)t^2 - at and at^2 - at^3, where a is cubic_alpha, for `cubic`";
+  let Summary = "The data with other extents along " # axes # ". The nearest element is found in exact arithmetic, but for `tf_crop_and_resize`. Otherwise sums of elements times weights, in ascending order, along the last of the axes first, in float32 (float64 for such data): 1 - t and t, where t is how far the place is behind an element, for `linear`; a(t^3 - 2t^2 + t), (a + 2)t^3 - (a + 3)t^2 + 1, -(a + 2)t^3 + (2a + 3)t^2 - at and at^2 - at^3, where a is cubic_alpha, for `cubic`. They become elements of the result as in `cast`: integers are truncated, not rounded";
   let Formula = "y[..., x, ...] = data at the place of x along each of the axes, interpolated";
   let Errors = "An axis that the layout lacks, or has in blocks; another method, coordinate_transformation_mode or rounding_method; no roi where it is needed; an axis without elements";
 }

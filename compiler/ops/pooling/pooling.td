@@ -64,9 +64,9 @@ class AdaptivePool<string name, string layout, string formula, string summary>
 }
 defvar AdaptiveWindow = "x[n, c, i...] for floor(p * extent / output_size) <= i < ceil((p + 1) * extent / output_size)";
 class AdaptiveMaxPool<string name, string layout>
-    : AdaptivePool<name, layout, "y[n, c, p...] = max of " # AdaptiveWindow, "Maxima of windows that cover the data; NaN when there is one">;
+    : AdaptivePool<name, layout, !strconcat("y[n, c, p...] = max of ", AdaptiveWindow), "Maxima of windows that cover the data; NaN when there is one">;
 class AdaptiveAvgPool<string name, string layout>
-    : AdaptivePool<name, layout, "y[n, c, p...] = mean of " # AdaptiveWindow, "Means of windows that cover the data, added up as in `nn.avg_pool2d`">;
+    : AdaptivePool<name, layout, !strconcat("y[n, c, p...] = mean of ", AdaptiveWindow), "Means of windows that cover the data, added up as in `nn.avg_pool2d`">;
 def : AdaptiveMaxPool<"nn.adaptive_max_pool1d", "NCW">;
 def : AdaptiveMaxPool<"nn.adaptive_max_pool2d", "NCHW">;
 def : AdaptiveMaxPool<"nn.adaptive_max_pool3d", "NCDHW">;

@@ -52,7 +52,7 @@ def : QuantisedBinary<"qnn.mul", "qnnMul", "clip(round((a - zero point) * (b - z
 
 def : QuantisedOperator<"qnn.concatenate", [Input<"output scale", Float>, Input<"output zero point", Integer>, InputList<"data", AnyType>], "qnnConcatenate"> {
   let Attrs = [Attr<"axis", IntAttr, "0", "Axis along which the tensors are put one after the other">];
-  let Summary = "Quantised tensors one after the other, each brought to the scale of the result: the tuple has the tensors, then as many scales, then as many zero points. " # Rounded;
+  let Summary = "Quantised tensors one after the other, each brought to the scale of the result: the tuple has the tensors, then as many scales, then as many zero points. Text may also have them as TVM does: `qnn.concatenate(tensors, scales, zero points, output scale, output zero point)`, with three tuples that are made in the same block. " # Rounded;
   let Formula = "concatenate of qnn.requantize of each";
   let Errors = "A tuple whose elements are not three times as many as there are tensors, or of other types; what `concatenate` refuses";
 }

@@ -43,7 +43,8 @@ Result<loop::Value> sparsePositionsElement(ElementContext& context, std::span<co
   BATON_TRY_ASSIGN(const loop::Value own, context.read(1, {index[1]}));
   const loop::Value position = loop::cast(given, DType::I64);
   const loop::Value extent = loop::cast(own, DType::I64);
-  const uint32_t wrong = b.message("sparse.positions: a position is out of range: {0} for an extent of {1}");
+  // Operators of several names are written with this one, and the place of the call says which.
+  const uint32_t wrong = b.message("a sparse tensor: a position is out of range: {0} for an extent of {1}");
   b.ifThen((position < b.i64(0)) | (position >= extent), [&] { b.fail(wrong, {position, extent}); });
   return position;
 }

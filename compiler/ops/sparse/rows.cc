@@ -81,6 +81,12 @@ namespace {
 using loop::LoopKind;
 using loop::Value;
 
+/// Who a message is about. Operators of several names are written with `sparse.rows`, and the place of the
+/// call says which.
+std::string_view subject(const OpCall& call) {
+  return call.op->name == "sparse.rows" ? "a sparse matrix" : call.op->name;
+}
+
 /// Where the elements of a row begin and end: pointers at `row` and behind it, of which the first is 0 and
 /// the last `count`. The kernel fails otherwise.
 struct RowRange {
@@ -97,7 +103,7 @@ Result<RowRange> rowRange(CallContext& context, size_t pointers, Value row, Valu
   const uint32_t wrong = b.message(fmt::format(
       "{}: row pointers {{0}} and {{1}} for {{2}} elements; expected 0 first, none less than the one before, "
       "and the number of elements last",
-      context.call().op->name));
+      subject(context.call())));
   const Value zero = emitter.number(0);
   const Value isFirst = loop::equal(row, zero);
   const Value isLast = loop::equal(row, emitter.sub(rows, emitter.number(1)));
@@ -256,7 +262,7 @@ Result<void> sparseRowsNest(NestContext& context) {
   BATON_TRY_ASSIGN(const Value given, context.read(1, {}));
   const Value count = loop::cast(given, DType::I64);
   const Value rows = emitter.dim(DimExpr(context.inputDims(0)[0]) - one());
-  const uint32_t none = b.message("sparse.rows: no rows are given for {0} elements");
+  const uint32_t none = b.message("a sparse matrix: no rows are given for {0} elements");
   b.ifThen(loop::equal(rows, emitter.number(0)) & (count > emitter.number(0)),
            [&] { b.fail(none, {count}); });
   const Value row = emitter.beginLoop(LoopKind::Serial, rows);

@@ -13,7 +13,7 @@ def : Operator<"nn.sparse_dense", !listconcat([Input<"data", Numeric>], SparseRo
   let Fusion = Opaque;
   let Lowering = Nest;
   let Failure = SparseFailure;
-  let Summary = "Product of a matrix with the transpose of another, one of which is sparse: each of its rows has the elements from one row pointer to the next, in the columns of their indices. Elements may be blocks of an extent of their own; then rows and columns count blocks. Each result is a sequence of fused multiply-adds in the order of the elements";
+  let Summary = "Product of a matrix with the transpose of another, one of which is sparse: each of its rows has the elements from one row pointer to the next, in the columns of their indices. Elements may be blocks of an extent of their own; then rows and columns count blocks. Data (m, k), elements (q) or blocks (q, a, c), indices (q), row pointers (n + 1); result (m, n) or (m, a n), transposed where sparse_lhs. Each result is a sequence of fused multiply-adds in the order of the elements";
   let Formula = "y = data sparse^T, or sparse data^T where sparse_lhs";
   let Errors = "Sparse data of another rank than 1 or 3, or of another number of elements than indices; no row pointer; columns that are no whole number of blocks";
 }

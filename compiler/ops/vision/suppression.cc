@@ -63,7 +63,7 @@ Result<std::optional<StructureResult>> validCountsStructure(StructureContext& co
 }
 
 /// Batches and rows of the other operands are those of the data.
-Result<void> requireRows(const OpCall& call, DimsContext& context) {
+Result<void> requireRows(const OpCall& call, DimsContext& context, bool hasIndices) {
   const std::vector<DimExpr> data = copyDims(context, 0);
   const auto require = [&](size_t input, size_t axis) -> Result<void> {
     context.blame(input);
@@ -74,6 +74,7 @@ Result<void> requireRows(const OpCall& call, DimsContext& context) {
     return success();
   };
   BATON_TRY(require(1, 0));
+  if (!hasIndices) return success();
   BATON_TRY(require(2, 0));
   return require(2, 1);
 }
@@ -129,12 +130,13 @@ Result<std::optional<StructureResult>> nonMaxSuppressionStructure(const OpCall& 
   BATON_TRY(checkRowForm(call, true));
   BATON_TRY(context.requireRank(0, 3));
   BATON_TRY(context.requireRank(1, 1));
-  BATON_TRY(context.requireRank(2, 2));
   BATON_TRY(context.requireDType(1, DType::I32));
-  BATON_TRY(context.requireDType(2, DType::I32));
   for (size_t scalar = 3; scalar < call.inputCount; ++scalar) BATON_TRY(context.requireRank(scalar, 0));
-  if (NonMaxSuppressionAttrs{*call.attrs}.returnIndices())
+  if (NonMaxSuppressionAttrs{*call.attrs}.returnIndices()) {
+    BATON_TRY(context.requireRank(2, 2));
+    BATON_TRY(context.requireDType(2, DType::I32));
     return StructureResult{{{DType::I32, 2}, {DType::I32, 2}}, true};
+  }
   BATON_TRY(context.provideResultDTypeOf(0, 0));
   const std::optional<DType> dtype = context.dtype(0);
   if (!dtype) return std::nullopt;
@@ -142,7 +144,7 @@ Result<std::optional<StructureResult>> nonMaxSuppressionStructure(const OpCall& 
 }
 Result<std::vector<TensorDims>> nonMaxSuppressionDims(const OpCall& call, DimsContext& context) {
   const NonMaxSuppressionAttrs attrs{*call.attrs};
-  BATON_TRY(requireRows(call, context));
+  BATON_TRY(requireRows(call, context, attrs.returnIndices()));
   BATON_TRY(requireInRow(call, context, DimExpr::constant(attrs.scoreIndex()), "score_index"));
   BATON_TRY(requireInRow(call, context, DimExpr::constant(attrs.idIndex()), "id_index"));
   BATON_TRY(requireInRow(call, context, DimExpr::constant(attrs.coordStart() + 3), "the end of the box"));
@@ -166,7 +168,7 @@ Result<std::optional<StructureResult>> libraryNonMaxSuppressionStructure(const O
   return StructureResult{{{*dtype, 3}, {DType::I32, 2}, {DType::I32, 2}}, true};
 }
 Result<std::vector<TensorDims>> libraryNonMaxSuppressionDims(const OpCall& call, DimsContext& context) {
-  BATON_TRY(requireRows(call, context));
+  BATON_TRY(requireRows(call, context, true));
   const DimExpr coord = scalarValue(context, 7);
   const DimExpr score = scalarValue(context, 8);
   for (const DimExpr& index : {coord, score})
@@ -190,10 +192,19 @@ Result<void> nonMaxSuppressionLegal(ExpandContext& context) {
       const TensorId most,
       scalarOr(context, 3, DType::I64, static_cast<double>(std::max<int64_t>(attrs.maxOutputSize(), -1))));
   BATON_TRY_ASSIGN(const TensorId overlap, scalarOr(context, 4, DType::F64, attrs.iouThreshold()));
+  TensorId indices = context.input(2);
+  if (!attrs.returnIndices()) {
+    // Whatever is there: programs for TVM give the counts once more.
+    const std::vector<DimExpr> extents = context.dims(data);
+    ir::Attrs none;
+    none.set("shape", std::vector<DimExpr>{extents[0], extents[1]});
+    none.set("dtype", DType::I32);
+    BATON_TRY_ASSIGN(indices, context.make("zeros", none, {}));
+  }
   BATON_TRY_ASSIGN(
       const std::vector<TensorId> made,
       context.makeAll("library.non_max_suppression", {},
-                      {data, context.input(1), context.input(2), most, overlap, flag(attrs.forceSuppress()),
+                      {data, context.input(1), indices, most, overlap, flag(attrs.forceSuppress()),
                        number(attrs.topK()), number(attrs.coordStart()), number(attrs.scoreIndex()),
                        number(attrs.idIndex()), flag(attrs.invalidToBottom())}));
   if (attrs.returnIndices()) {
@@ -303,7 +314,8 @@ void plainSuppression(ReferenceCall& call, const PlainSuppression& s) {
     }
     std::vector<int64_t> indices;
     for (const int64_t box : boxes)
-      if (const int64_t index = box < 0 ? -1 : static_cast<int64_t>(call.load(2, batch * count + box));
+      if (const int64_t index =
+              box < 0 || !s.indices ? -1 : static_cast<int64_t>(call.load(2, batch * count + box));
           index >= 0)
         indices.push_back(index);
     if (s.counts) plainStore(call, *s.counts, batch, static_cast<int64_t>(indices.size()));

@@ -14,7 +14,7 @@ def : Operator<"vision.get_valid_counts", [RowsInput, OptionalInput<"score thres
   let Formula = "counts, rows, indices";
   let Errors = "Data of another rank than 3; an index that is not in a row";
 }
-def : Operator<"vision.non_max_suppression", [RowsInput, Input<"valid count", Index>, Input<"indices", Index>, OptionalInput<"max output size", Index>, OptionalInput<"iou threshold", Float>], "nonMaxSuppression"> {
+def : Operator<"vision.non_max_suppression", [RowsInput, Input<"valid count", Index>, Input<"indices", AnyType>, OptionalInput<"max output size", Index>, OptionalInput<"iou threshold", Float>], "nonMaxSuppression"> {
   let Attrs = [
     Attr<"max_output_size", IntAttr, "-1", "How many stay at most, unless the fourth input says it; negative: all">,
     Attr<"iou_threshold", FloatAttr, "0.5", "An overlap of so much is too much, unless the fifth input says it; not above 0: all rows stay, in order">,
@@ -26,9 +26,9 @@ def : Operator<"vision.non_max_suppression", [RowsInput, Input<"valid count", In
     Attr<"invalid_to_bottom", BoolAttr, "False", "Rows that stay come first; otherwise each is at its place by score">,
   ];
   let Lowering = Legal;
-  let Summary = "The valid rows by score, NaN first and equal ones in order, where a row becomes -1 that overlaps with a better one of its class; rows of scores not above 0 take no part and stay, and rows behind the valid ones are -1. With return_indices, what `indices` says of the rows that stay, unless it is negative, then -1, and how many; else the rows. A valid count counts as one in [0, n]";
+  let Summary = "The valid rows by score, NaN first and equal ones in order, where a row becomes -1 that overlaps with a better one of its class; rows of scores not above 0 take no part and stay, and rows behind the valid ones are -1. With return_indices, what `indices` says of the rows that stay, unless it is negative, then -1, and how many; else the rows, and `indices` may be anything. A valid count counts as one in [0, n]";
   let Formula = "overlap = shared / (a + b - shared) of the areas; 0 where that is not above 0";
-  let Errors = "Ranks other than 3, 1 and 2; batches or rows of other numbers; an index that is not in a row";
+  let Errors = "Ranks other than 3, 1 and, of indices that count, 2; batches or rows of other numbers; an index that is not in a row";
 }
 def : Operator<"vision.all_class_non_max_suppression", [Input<"boxes", Float>, Input<"scores", Float>, Input<"max output boxes per class", Index>, Input<"iou threshold", Float>, Input<"score threshold", Float>], "allClassNonMaxSuppression"> {
   let Attrs = [Attr<"output_format", StringAttr, "onnx", "`onnx`: rows [batch, class, box] of all batches, and how many there are; `tensorflow`: rows [class, box] and scores of each batch, and how many there are">];

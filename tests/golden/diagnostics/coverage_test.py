@@ -70,7 +70,7 @@ OTHER = {
     ("compiler/ops/gather/search.cc", "argwhere.rows: {0} elements are true; the count says {1}"): runs("operators_search"),
     ("compiler/ops/gather/search.cc", "the count is wrong"): runs("operators_search"),
     ("compiler/ops/vision/rois.cc", "an index is out of range"): runs("operators_boxes"),
-    ("compiler/ops/sparse/positions.cc", "sparse.positions: a position is out of range: {0} for an extent of {1}"):
+    ("compiler/ops/sparse/positions.cc", "a sparse tensor: a position is out of range: {0} for an extent of {1}"):
         runs("operators_sparse"),
     ("compiler/ops/sparse/positions.cc", "a position is out of range"): runs("operators_sparse"),
     ("compiler/ops/sparse/positions.cc", "a shape is wrong"): runs("operators_sparse"),
@@ -82,7 +82,8 @@ OTHER = {
     ("compiler/ops/sparse/rows.cc", "an index is out of range"): runs("operators_sparse"),
     ("compiler/ops/sparse/rows.cc", "the row pointers are wrong"): runs("operators_sparse"),
     ("compiler/ops/sparse/rows.cc", "{}: an index is out of range: {{0}} for an extent of {{1}}"): runs("operators_sparse"),
-    ("compiler/ops/sparse/rows.cc", "sparse.rows: no rows are given for {0} elements"): runs("operators_sparse"),
+    ("compiler/ops/sparse/rows.cc", "a sparse matrix"): "begins the next two",
+    ("compiler/ops/sparse/rows.cc", "a sparse matrix: no rows are given for {0} elements"): runs("operators_sparse"),
     ("compiler/ops/sparse/rows.cc", "{}: row pointers {{0}} and {{1}} for {{2}} elements; expected 0 first, none less than "
      "the one before, and the number of elements last"): runs("operators_sparse"),
     ("compiler/types/specialise_function.cc", "the type of the result of @{} is not known; annotate it"):

@@ -273,6 +273,7 @@ def suppressions(p):
     rows, indices, counts = suppressed(d.a, v.a, i.a, most=3, iou=0.375)
     results += [("vision.non_max_suppression(%d, %v, %i, 3, 0.375f)", (indices, counts)),
                 ("library.non_max_suppression(%d, %v, %i, 3i64, 0.375f64, False, -1i64, 2i64, 1i64, 0i64, False)", (rows, indices, counts))]
+    results += [(f"vision.non_max_suppression(%d, %v, {given}, return_indices=False)", suppressed(d.a, v.a, i.a)[0]) for given in ("%v", "%d")]
     p.case("suppressed", results, inputs)
     # Five boxes, and none.
     p.define("of_any_number", ["%d: Tensor[(1, n, 6), float32]", "%v: Tensor[(1,), int32]", "%i: Tensor[(1, n), int32]"],

@@ -109,12 +109,14 @@ def sums(p):
         names = ", ".join("%" + k for k in inputs)
         ra, rb = f32(sa) / f32(so), f32(sb) / f32(so)
         rm = f32(np.float32(sa) * np.float32(sb)) / f32(so)
+        joined = Tensor(dtype, np.concatenate([over(lambda x: fixed(x - za, ra, False) + zo, dtype, a.a).a,
+                                               over(lambda x: fixed(x - zb, rb, False) + zo, dtype, a.a).a]))
         p.case(f"sums_{dtype}",
                [(f"qnn.add({names})", over(lambda x, y: fixed(x - za, ra, False) + fixed(y - zb, rb, False) + zo, dtype, a.a, b.a)),
                 (f"qnn.subtract({names})", over(lambda x, y: fixed(x - za, ra, False) - fixed(y - zb, rb, False) + zo, dtype, a.a, b.a)),
                 (f"qnn.mul({names})", over(lambda x, y: fixed((x - za) * (y - zb), rm, False) + zo, dtype, a.a, b.a)),
-                ("qnn.concatenate(%so, %zo, (%a, %a, %sa, %sb, %za, %zb))", Tensor(dtype, np.concatenate(
-                    [over(lambda x: fixed(x - za, ra, False) + zo, dtype, a.a).a, over(lambda x: fixed(x - zb, rb, False) + zo, dtype, a.a).a])))],
+                ("qnn.concatenate(%so, %zo, (%a, %a, %sa, %sb, %za, %zb))", joined),
+                ("qnn.concatenate((%a, %a), (%sa, %sb), (%za, %zb), %so, %zo)", joined)],
                inputs)
         c = Tensor("float32", [0.25, 0.5, 0.1])
         p.case(f"channels_{dtype}",

@@ -73,10 +73,11 @@ TEST_CASE("attributes are checked against the operator") {
                          "  let %h = sum(%x, axis=99999999999999999999);\n"
                          "  1\n"
                          "}")) ==
-        Messages{"2:20: sum has no attribute axes: it has axis, keepdims, exclude",
-                 "3:25: sum: attribute axis must be a list of integers",
+        Messages{"2:20: sum has no attribute axes: it has axis, keepdims, exclude; did you mean axis?",
+                 "3:25: sum: attribute axis must be a list of integers, found \"one\"",
                  "4:30: attribute axis is given twice", "5:12: cast: attribute dtype is missing",
-                 "6:27: cast: attribute dtype must be a dtype", "7:12: nn.dense takes 2 inputs, found 1",
+                 "6:27: cast: attribute dtype must be a dtype, found \"float33\"; did you mean float32?",
+                 "7:12: nn.dense takes 2 inputs, found 1",
                  "8:33: attribute axis: only operators have attributes",
                  "9:25: 99999999999999999999 does not fit 64 bits"});
 }

@@ -236,7 +236,8 @@ TEST_CASE("other names of operators") {
   for (const auto& [alias, name] : {std::pair{"fast_exp", "exp"},
                                     {"fast_tanh", "tanh"},
                                     {"fast_erf", "erf"},
-                                    {"nn.fast_softmax", "nn.softmax"}}) {
+                                    {"nn.fast_softmax", "nn.softmax"},
+                                    {"scatter", "scatter_elements"}}) {
     INFO(alias);
     REQUIRE(registry.find(name) != nullptr);
     CHECK(registry.find(alias) == registry.find(name));

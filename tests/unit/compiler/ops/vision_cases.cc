@@ -136,7 +136,10 @@ Case makeSuppression(Random& random, bool isKernel) {
   c.attrs.set("force_suppress", random.chance(30));
   c.attrs.set("top_k", random.between(-1, 5));
   c.attrs.set("id_index", id);
-  c.attrs.set("return_indices", random.chance(50));
+  const bool returnIndices = random.chance(50);
+  c.attrs.set("return_indices", returnIndices);
+  if (!returnIndices && random.chance(50))
+    c.inputs[2] = random.pick<size_t>({0, 1}) == 0 ? c.inputs[0] : c.inputs[1];
   c.attrs.set("invalid_to_bottom", random.chance(50));
   return c;
 }

@@ -50,6 +50,13 @@ TEST_CASE("suppression has room for all that may stay", "[relations][vision]") {
             .type() == "int32(1, n); int32(1, 1)");
   CHECK(suppression.checks() == std::vector<std::string>{"n == m"});
   CHECK(suppression.with("return_indices", false).type() == "float32(1, n, 6)");
+  CHECK(suppression.checks().empty());
+  CHECK(TypedCall("vision.non_max_suppression")
+            .with("return_indices", false)
+            .on(DType::F32, {dim(2), n, dim(6)})
+            .on(DType::I32, {2})
+            .on(DType::I32, {2})
+            .type() == "float32(2, n, 6)");
   const auto classes = [](const std::string& format) {
     return TypedCall("vision.all_class_non_max_suppression")
         .with("output_format", format)
