@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "compiler/frontend/parser_impl.h"
 #include "compiler/ir/type_walk.h"
 
@@ -179,6 +180,10 @@ std::optional<ir::TypeRef> Parser::parseTensorType() {
   if (!expect(TokenKind::RightParen, "after the extents of a tensor type") ||
       !expect(TokenKind::Comma, "before the dtype of a tensor type"))
     return std::nullopt;
+  if (dims.size() > static_cast<size_t>(kMaxRank)) {
+    error(peek().location, fmt::format("a tensor has rank {}; expected {} at most", dims.size(), kMaxRank));
+    return std::nullopt;
+  }
   const Token name = peek();
   std::optional<DType> dtype = parseDType(name.text);
   if (name.kind != TokenKind::Identifier || !dtype) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/checked_math.h"
+#include "base/limits.h"
 
 namespace baton::ir {
 namespace {
@@ -97,7 +98,7 @@ Result<Constant> readTensor(std::span<const std::byte> bytes) {
   if (magic != kTensorMagic) return malformed("does not start with its magic number");
   std::optional<DType> dtype = dtypeOf(code, bits);
   if (!dtype || lanes != 1) return malformed("has an unknown element type");
-  if (rank < 0 || rank > 64) return malformed("has an impossible rank");
+  if (rank < 0 || rank > kMaxRank) return malformed("has an impossible rank");
   Constant constant;
   constant.dtype = *dtype;
   for (int32_t i = 0; i < rank; ++i) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.h"
+
 namespace baton::ops {
 
 namespace {
@@ -157,6 +159,12 @@ Result<CallResults> inferCall(const OpCall& call, std::span<const KnownInput> in
   KnownStructure structure(inputs);
   BATON_TRY_ASSIGN(const std::optional<StructureResult> types, call.op->structure(call, structure));
   BATON_CHECK(types.has_value());
+  // Typing has looked at those of the program; this is one that an operator is written with.
+  for (const TensorStructure& made : types->results)
+    if (made.rank > kMaxRank)
+      return Error(ErrorCode::CompileError,
+                   fmt::format("{}: a tensor on the way to the result has rank {}; expected {} at most",
+                               call.op->name, made.rank, kMaxRank));
   BATON_TRY_ASSIGN(const std::vector<TensorDims> dims, call.op->dims(call, relations));
   CallResults results{{}, types->isTuple};
   for (size_t i = 0; i < dims.size(); ++i)

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "compiler/ir/printer.h"
 #include "compiler/ops/call_contexts.h"
 
@@ -109,6 +110,12 @@ Structure::Outcome OperatorStructure::run(std::vector<Term>& waitFor) {
     return Structure::Outcome::Done;
   }
   if (result.value()) {
+    for (const ops::TensorStructure& made : result.value()->results)
+      if (made.rank > kMaxRank) {
+        report(fmt::format("{}: the result has rank {}; expected {} at most", call_.op->name, made.rank,
+                           kMaxRank));
+        return Structure::Outcome::Done;
+      }
     apply(*result.value());
     return Structure::Outcome::Done;
   }

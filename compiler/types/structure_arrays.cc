@@ -1,6 +1,7 @@
 // Structure of array operations.
 #include <fmt/format.h>
 
+#include "base/limits.h"
 #include "compiler/types/structure.h"
 
 namespace baton::types {
@@ -83,6 +84,9 @@ Structure::Outcome Structure::attemptRowRank(Pending& pending) {
     diagnostics_.error(binding.location,
                        fmt::format("{}: rows of rank {} make a tensor of rank {}; expected rank {}", name,
                                    *row, *row + 1, *tensor));
+  else if (row && *row >= kMaxRank)
+    diagnostics_.error(binding.location, fmt::format("{}: the result has rank {}; expected {} at most", name,
+                                                     *row + 1, kMaxRank));
   else if (row)
     static_cast<void>(terms_.unify(pending.inputs[1], terms_.rank(*row + 1)));
   else
