@@ -118,9 +118,7 @@ void FunctionEmitter::addPosition(Offset& offset, Value* position, Value* stride
   offset.own = b_.CreateAdd(offset.own, b_.CreateMul(b_.getInt64(sum.constant), stride));
 }
 
-/// The address that the indices of the first lane give, or a vector of addresses where lanes
-/// are not consecutive elements.
-llvm::Value* FunctionEmitter::elementAddress(uint32_t buffer, std::span<const NodeId> indices) {
+FunctionEmitter::Address FunctionEmitter::elementAddress(uint32_t buffer, std::span<const NodeId> indices) {
   llvm::Type* const element = memoryType(context_, k_.bufferType(loop::BufferIndex(buffer)));
   const std::vector<Value*>& strides = bufferStrides_[buffer];
   const auto isConstant = [](Value* value, uint64_t wanted) {
@@ -145,52 +143,78 @@ llvm::Value* FunctionEmitter::elementAddress(uint32_t buffer, std::span<const No
   }
   const bool isOneAddress = isUniform || (laneOffset == nullptr && isConstant(step, 1));
   // Parts of an address may be out of bounds, and lanes that are not active.
-  if (isOneAddress && isConstant(offset.own, 0))
-    return b_.CreateInBoundsGEP(element, buffers_[buffer], offset.shared);
+  if (isOneAddress && isConstant(offset.own, 0)) {
+    Value* const address = b_.CreateInBoundsGEP(element, buffers_[buffer], offset.shared);
+    return {address, address};
+  }
   Value* first = b_.CreateGEP(element, buffers_[buffer], offset.shared);
   if (!isConstant(offset.own, 0)) first = b_.CreateGEP(element, first, offset.own);
-  if (isOneAddress) return first;
+  if (isOneAddress) return {first, first};
   // The same all the time, unless lanes go their own ways.
   Value* const steps = b_.CreateMul(splat(step), lanesFrom(i64(0), 1));
-  return b_.CreateGEP(element, first, laneOffset == nullptr ? steps : b_.CreateAdd(steps, laneOffset));
+  if (laneOffset != nullptr) return {b_.CreateGEP(element, first, b_.CreateAdd(steps, laneOffset)), first};
+  return {b_.CreateGEP(element, first, steps), first, llvm::isa<llvm::Constant>(step) ? nullptr : step};
 }
 
 void FunctionEmitter::load(NodeId id, const Node& node) {
   const auto indices = k_.operandsOf(node);
   llvm::Type* const element = memoryType(context_, node.type);
   const llvm::Align align(static_cast<uint64_t>(sizeBytes(node.type)));
-  Value* const address = elementAddress(node.target, indices);
+  const Address address = elementAddress(node.target, indices);
+  const auto single = [&](llvm::Type* type, Value* at) {
+    llvm::LoadInst* const loaded = b_.CreateAlignedLoad(type, at, align);
+    annotate(loaded, node.target);
+    return loaded;
+  };
   Value* loaded = nullptr;
   const bool isUniform = lanes_.width == 0 || lanes_.analysis->stride(id) == 0;
   if (isUniform) {
-    loaded = b_.CreateAlignedLoad(element, address, align);
-  } else if (address->getType()->isVectorTy()) {
+    loaded = single(element, address.each);
+  } else if (isOneByOne(address)) {
+    loaded = llvm::PoisonValue::get(vectorType(element));
+    Value* at = address.first;
+    for (unsigned lane = 0; lane < lanes_.width; ++lane) {
+      loaded = b_.CreateInsertElement(loaded, single(element, at), lane);
+      at = b_.CreateGEP(element, at, address.step);
+    }
+  } else if (address.each->getType()->isVectorTy()) {
     Value* const mask = lanes_.mask != nullptr ? lanes_.mask : splat(b_.getTrue());
-    loaded = b_.CreateMaskedGather(vectorType(element), address, align, mask,
-                                   llvm::Constant::getNullValue(vectorType(element)));
+    llvm::CallInst* const gathered = b_.CreateMaskedGather(vectorType(element), address.each, align, mask,
+                                                           llvm::Constant::getNullValue(vectorType(element)));
+    annotate(gathered, node.target);
+    loaded = gathered;
   } else if (lanes_.mask != nullptr) {
-    loaded = b_.CreateMaskedLoad(vectorType(element), address, align, lanes_.mask,
-                                 llvm::Constant::getNullValue(vectorType(element)));
+    llvm::CallInst* const part = b_.CreateMaskedLoad(vectorType(element), address.each, align, lanes_.mask,
+                                                     llvm::Constant::getNullValue(vectorType(element)));
+    annotate(part, node.target);
+    loaded = part;
   } else {
-    loaded = b_.CreateAlignedLoad(vectorType(element), address, align);
+    loaded = single(vectorType(element), address.each);
   }
-  annotate(llvm::cast<llvm::Instruction>(loaded), node.target);
   values_[id.value()] = fromMemory(b_, node.type, loaded);
 }
 
 void FunctionEmitter::store(const Node& node) {
   const auto ids = k_.operandsOf(node);
   const llvm::Align align(static_cast<uint64_t>(sizeBytes(node.type)));
-  Value* const address = elementAddress(node.target, ids.first(ids.size() - 1));
+  const Address address = elementAddress(node.target, ids.first(ids.size() - 1));
   Value* const value =
       toMemory(b_, node.type, lanes_.width == 0 ? scalarOf(ids.back()) : vectorOf(ids.back()));
+  if (lanes_.width > 0 && isOneByOne(address)) {
+    Value* at = address.first;
+    for (unsigned lane = 0; lane < lanes_.width; ++lane) {
+      annotate(b_.CreateAlignedStore(b_.CreateExtractElement(value, lane), at, align), node.target);
+      at = b_.CreateGEP(memoryType(context_, node.type), at, address.step);
+    }
+    return;
+  }
   llvm::Instruction* stored = nullptr;
-  if (address->getType()->isVectorTy())
-    stored = b_.CreateMaskedScatter(value, address, align, lanes_.mask);
+  if (address.each->getType()->isVectorTy())
+    stored = b_.CreateMaskedScatter(value, address.each, align, lanes_.mask);
   else if (lanes_.mask != nullptr)
-    stored = b_.CreateMaskedStore(value, address, align, lanes_.mask);
+    stored = b_.CreateMaskedStore(value, address.each, align, lanes_.mask);
   else
-    stored = b_.CreateAlignedStore(value, address, align);
+    stored = b_.CreateAlignedStore(value, address.each, align);
   annotate(stored, node.target);
 }
 

@@ -115,14 +115,21 @@ llvm::Value* FunctionEmitter::blockOf(Ordered& o, const Node& node, Value* start
     });
     Value* const left = b_.CreateSub(length, done);
     if (o.analysis->hasCheapMasks()) {
-      // What does not fill all 64, each in its register.
-      ifThen(b_.CreateICmpSGT(left, i64(0)), [&] {
-        for (unsigned i = 0; i < registers; ++i) {
-          Value* const here = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax,
-                                                       b_.CreateSub(left, i64(int64_t{i} * width)), i64(0));
-          addTo(i, elements(at(done, i), firstLanes(here, width)));
-        }
-      });
+      // What does not fill all 64: whole vectors, then a part of one.
+      const std::function<void(unsigned)> addRest = [&](unsigned i) {
+        Value* const here = b_.CreateSub(left, i64(int64_t{i} * width));
+        const auto addPart = [&] {
+          ifThen(b_.CreateICmpSGT(here, i64(0)),
+                 [&] { addTo(i, elements(at(done, i), firstLanes(here, width))); });
+        };
+        if (i + 1 == registers) return addPart();
+        const auto addWhole = [&] {
+          addTo(i, elements(at(done, i), nullptr));
+          addRest(i + 1);
+        };
+        ifElse(b_.CreateICmpSGE(here, i64(width)), addWhole, addPart);
+      };
+      addRest(0);
       for (unsigned i = 0; i < registers; ++i) partials.push_back(b_.CreateLoad(vector, accumulators[i]));
       return foldPartials(o, std::move(partials));
     }

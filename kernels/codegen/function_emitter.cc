@@ -234,6 +234,21 @@ void FunctionEmitter::ifThen(Value* condition, const std::function<void()>& then
   b_.SetInsertPoint(rest);
 }
 
+void FunctionEmitter::ifElse(Value* condition, const std::function<void()>& then,
+                             const std::function<void()>& otherwise) {
+  BasicBlock* const yes = newBlock("then");
+  BasicBlock* const no = newBlock("else");
+  BasicBlock* const rest = newBlock("rest");
+  b_.CreateCondBr(condition, yes, no);
+  b_.SetInsertPoint(yes);
+  then();
+  b_.CreateBr(rest);
+  b_.SetInsertPoint(no);
+  otherwise();
+  b_.CreateBr(rest);
+  b_.SetInsertPoint(rest);
+}
+
 void FunctionEmitter::failWith(uint32_t message, std::span<Value* const> values) {
   Value* array = llvm::ConstantPointerNull::get(b_.getPtrTy());
   if (!values.empty()) {
@@ -282,16 +297,7 @@ void FunctionEmitter::branch(const Node& node) {
   const NodeId condition = k_.operandsOf(node)[0];
   Value* const value = scalarOf(condition);
   if (!value->getType()->isVectorTy()) {
-    BasicBlock* const yes = newBlock("then");
-    BasicBlock* const no = newBlock("else");
-    BasicBlock* const rest = newBlock("rest");
-    b_.CreateCondBr(value, yes, no);
-    for (const auto& [start, body] : {std::pair(yes, node.body), std::pair(no, node.otherwise)}) {
-      b_.SetInsertPoint(start);
-      block(body);
-      b_.CreateBr(rest);
-    }
-    b_.SetInsertPoint(rest);
+    ifElse(value, [&] { block(node.body); }, [&] { block(node.otherwise); });
     return;
   }
   // Lanes that disagree: both sides run, each under its mask, unless no lane wants it.

@@ -89,7 +89,16 @@ class FunctionEmitter {
     Value* own;
   };
   void addPosition(Offset& offset, Value* position, Value* stride);
-  Value* elementAddress(uint32_t buffer, std::span<const loop::NodeId> indices);
+  struct Address {
+    Value* each;            ///< the one address, or a vector of addresses where lanes are not consecutive
+    Value* first;           ///< of the first lane
+    Value* step = nullptr;  ///< from lane to lane, in elements, where they go their way by a number not known
+  };
+  Address elementAddress(uint32_t buffer, std::span<const loop::NodeId> indices);
+  /// Whether the lanes have their turns: addresses a step apart are found by adding it.
+  bool isOneByOne(const Address& address) const {
+    return address.step != nullptr && lanes_.mask == nullptr && shared_.nativeLanes < 16;
+  }
   void annotate(llvm::Instruction* access, uint32_t buffer) const;
   void load(loop::NodeId id, const loop::Node& node);
   void store(const loop::Node& node);
@@ -125,6 +134,7 @@ class FunctionEmitter {
                const std::function<void()>& body);
   Value* firstLanes(Value* count, unsigned width);  ///< a mask: lane < count
   void ifThen(Value* condition, const std::function<void()>& then);
+  void ifElse(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise);
 
   // Reductions (emit_reduce.cc), and those with an order (emit_ordered.cc).
   struct Ordered;

@@ -109,17 +109,22 @@ class Transposer {
     const NodeId columnsDone = editor_.mul(out, columns, side);
     const NodeId rowsLeft = editor_.sub(out, allRows, rowsDone);
     const NodeId columnsLeft = editor_.sub(out, allColumns, columnsDone);
-    // No row is gone through for columns that are not there.
-    const NodeId partRows =
-        editor_.mul(out, editor_.arithmetic(out, Op::Min, columnsLeft, editor_.number(1)), side);
     loop(LoopKind::Serial, rows, out, [&](NodeId rowBlock, Nodes& body) {
       const NodeId row = editor_.mul(body, rowBlock, side);
       loop(LoopKind::Serial, columns, body, [&](NodeId columnBlock, Nodes& inBlock) {
         writeSquare(row, editor_.mul(inBlock, columnBlock, side), inBlock);
       });
-      writePart(row, partRows, columnsDone, columnsLeft, body);
+      // Rows of a square, without the columns: lanes along the rows.
+      loop(LoopKind::Serial, columnsLeft, body, [&](NodeId c, Nodes& inColumn) {
+        loop(LoopKind::Vectorized, side, inColumn,
+             [&](NodeId r, Nodes& element) { writeElement(row, r, columnsDone, c, element); });
+      });
     });
-    writePart(rowsDone, rowsLeft, editor_.number(0), allColumns, out);
+    // What is left of the rows, as it was; lanes along the columns.
+    loop(LoopKind::Serial, rowsLeft, out, [&](NodeId r, Nodes& inRow) {
+      loop(LoopKind::Vectorized, allColumns, inRow,
+           [&](NodeId c, Nodes& element) { writeElement(rowsDone, r, editor_.number(0), c, element); });
+    });
   }
 
   template <class Body>
@@ -142,15 +147,10 @@ class Transposer {
     return copier;
   }
 
-  /// Rows and columns that no square holds, as they were; lanes along the columns.
-  void writePart(NodeId row, NodeId rowCount, NodeId column, NodeId columnCount, Nodes& out) {
-    loop(LoopKind::Serial, rowCount, out, [&](NodeId r, Nodes& inRow) {
-      loop(LoopKind::Vectorized, columnCount, inRow, [&](NodeId c, Nodes& body) {
-        Copier copier = copierAt(row, r, column, c, body);
-        const Nodes statements = editor_.nodesOf(editor_.bodyOf(inner_));
-        for (const NodeId id : statements) copier.copyStatement(id, body);
-      });
-    });
+  void writeElement(NodeId row, NodeId inRow, NodeId column, NodeId inColumn, Nodes& out) {
+    Copier copier = copierAt(row, inRow, column, inColumn, out);
+    const Nodes statements = editor_.nodesOf(editor_.bodyOf(inner_));
+    for (const NodeId id : statements) copier.copyStatement(id, out);
   }
 
   void writeSquare(NodeId row, NodeId column, Nodes& out) {

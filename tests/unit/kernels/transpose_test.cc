@@ -16,50 +16,48 @@ TEST_CASE("transpose: squares, and what is left of rows and columns") {
   %3 = mul i64 %1, 4
   %4 = sub i64 $n, %2
   %5 = sub i64 $m, %3
-  %6 = min i64 %5, 1
-  %7 = mul i64 %6, 4
-  for %8 < %0 {
-    %9 = mul i64 %8, 4
-    for %10 < %1 {
-      %11 = mul i64 %10, 4
+  for %6 < %0 {
+    %7 = mul i64 %6, 4
+    for %8 < %1 {
+      %9 = mul i64 %8, 4
       local l0 f32[4, 4]
-      unrolled %12 < 4 {
-        vectorized %13 < 4 {
-          %14 = add i64 %9, %13
-          %15 = add i64 %11, %12
-          %16 = load in0[%15, %14]
-          set l0[%12, %13], %16
+      unrolled %10 < 4 {
+        vectorized %11 < 4 {
+          %12 = add i64 %7, %11
+          %13 = add i64 %9, %10
+          %14 = load in0[%13, %12]
+          set l0[%10, %11], %14
         }
       }
-      unrolled %17 < 4 {
-        vectorized %18 < 4 {
-          %19 = add i64 %9, %17
-          %20 = add i64 %11, %18
-          %21 = get l0[%18, %17]
-          %22 = load in1[%19, %20]
-          %23 = add f32 %21, %22
-          store out0[%19, %20], %23
+      unrolled %15 < 4 {
+        vectorized %16 < 4 {
+          %17 = add i64 %7, %15
+          %18 = add i64 %9, %16
+          %19 = get l0[%16, %15]
+          %20 = load in1[%17, %18]
+          %21 = add f32 %19, %20
+          store out0[%17, %18], %21
         }
       }
     }
-    for %24 < %7 {
-      vectorized %25 < %5 {
-        %26 = add i64 %9, %24
-        %27 = add i64 %3, %25
-        %28 = load in0[%27, %26]
-        %29 = load in1[%26, %27]
-        %30 = add f32 %28, %29
-        store out0[%26, %27], %30
+    for %22 < %5 {
+      vectorized %23 < 4 {
+        %24 = add i64 %7, %23
+        %25 = add i64 %3, %22
+        %26 = load in0[%25, %24]
+        %27 = load in1[%24, %25]
+        %28 = add f32 %26, %27
+        store out0[%24, %25], %28
       }
     }
   }
-  for %31 < %4 {
-    vectorized %32 < $m {
-      %33 = add i64 %2, %31
-      %34 = load in0[%32, %33]
-      %35 = load in1[%33, %32]
-      %36 = add f32 %34, %35
-      store out0[%33, %32], %36
+  for %29 < %4 {
+    vectorized %30 < $m {
+      %31 = add i64 %2, %29
+      %32 = load in0[%30, %31]
+      %33 = load in1[%31, %30]
+      %34 = add f32 %32, %33
+      store out0[%31, %30], %34
     }
   }
 }
