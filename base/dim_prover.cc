@@ -69,10 +69,12 @@ std::optional<DimExpr> dividesExactly(const DimExpr& a, const DimExpr& b) {
 DimInterval DimProver::interval(const Factor& atom) const {
   DimInterval result;
   if (atom.opaque) {
+    if (const auto known = intervals_.find(atom.opaque); known != intervals_.end()) return known->second;
     const DimOpaque& inner = *atom.opaque;
     result = DimInterval::apply(inner.op, interval(inner.a), interval(inner.b));
   }
   if (const auto* facts = knowledge_.find(atom)) result = intersect(result, DimInterval::of(facts->range));
+  if (atom.opaque) intervals_.emplace(atom.opaque, result);
   return result;
 }
 
@@ -158,6 +160,12 @@ DimExpr DimProver::resolve(DimOp op, const DimExpr& a, const DimExpr& b) const {
 }
 
 DimExpr DimProver::canonicalAtom(const Factor& atom) const {
+  if (!atom.opaque) return canonicalAtomAnew(atom);
+  if (const auto known = canonical_.find(atom.opaque); known != canonical_.end()) return known->second;
+  return canonical_.emplace(atom.opaque, canonicalAtomAnew(atom)).first->second;
+}
+
+DimExpr DimProver::canonicalAtomAnew(const Factor& atom) const {
   DimExpr expr = DimNormaliser::atom(atom);
   if (atom.opaque) {
     const DimOpaque& inner = *atom.opaque;

@@ -1,7 +1,12 @@
-// Inside of DimKnowledge: what follows from a set of facts. Stateless beyond a reference to
-// the knowledge; every answer errs towards "unknown". Recursion is bounded by the depth of
-// expressions and by the effort stated here.
+// Inside of DimKnowledge: what follows from a set of facts, which must not change meanwhile; every
+// answer errs towards "unknown". Recursion is bounded by the depth of expressions and by the effort
+// stated here. An operation that several expressions share is looked at once.
 #pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
 
 #include "base/dim.h"
 #include "base/dim_bounds.h"
@@ -36,11 +41,18 @@ class DimProver {
 
   DimExpr canonicalOnce(const DimExpr& expr) const;
   DimExpr canonicalAtom(const Factor& atom) const;
+  DimExpr canonicalAtomAnew(const Factor& atom) const;
   DimExpr resolve(DimOp op, const DimExpr& a, const DimExpr& b) const;
   bool prove(const DimExpr& expr, Effort& effort) const;
   bool proveWith(const DimExpr& expr, const DimExpr& fact, Effort& effort) const;
 
+  template <class T>
+  using PerOperation = std::unordered_map<std::shared_ptr<const DimOpaque>, T>;
+
   const DimKnowledge& knowledge_;
+  // Without them, the work doubles with every level of nested operations that are used twice.
+  mutable PerOperation<DimExpr> canonical_;
+  mutable PerOperation<DimInterval> intervals_;
 };
 
 /// a / b where b divides a as polynomials; nothing otherwise.

@@ -2,7 +2,7 @@
 and a sentence that says what to do, whatever was done to the file."""
 import unittest
 
-from support import BAD_FILE, OK, USAGE, CommandTest, floats
+from support import BAD_FILE, OK, USAGE, CommandTest, effort, floats
 
 PROGRAM = """
 import "prelude"
@@ -37,7 +37,7 @@ class DamagedFiles(CommandTest):
 
     def test_truncated(self):
         size = len(self.good)
-        lengths = sorted({*range(1, 300, 13), *range(300, size, max(1, size // 60)), size - 1})
+        lengths = sorted({*range(1, 300, effort(13, 39)), *range(300, size, max(1, size // effort(60, 20))), size - 1})
         for length in lengths:
             with self.subTest(length):
                 self.refused(self.good[:length], "truncated", "copy it again, or compile the model again" if length >= 8 else "",
@@ -46,7 +46,7 @@ class DamagedFiles(CommandTest):
 
     def test_flipped_bytes(self):
         size = len(self.good)
-        places = sorted({*range(0, 400, 7), *range(400, size, max(1, size // 150))})
+        places = sorted({*range(0, 400, effort(7, 21)), *range(400, size, max(1, size // effort(150, 50)))})
         for place in places:
             with self.subTest(place):
                 bad = bytearray(self.good)

@@ -1,7 +1,7 @@
 """What vm-run says about the values and files that it is given."""
 import unittest
 
-from support import BAD_FILE, FAILURE, LIMIT, OK, USAGE, CommandTest, floats, npy
+from support import BAD_FILE, FAILURE, LIMIT, OK, USAGE, CommandTest, effort, floats, npy
 
 PROGRAM = """
 type Tree { Leaf(Tensor[(3,), float32]), Node(Tree, Tree) }
@@ -80,7 +80,8 @@ def @main(%xs: List[int32]) -> int32 {
             self.assertEqual(frames[2], ["@main", "at", "trace.relay:4:7"], result.shown)
 
     def test_files_without_end(self):
-        for command, *arguments in (("vm-compile", "/dev/zero", "-o", "z.vmexe"), ("vm-dump", "/dev/zero")):
+        commands = (("vm-dump", "/dev/zero"), ("vm-compile", "/dev/zero", "-o", "z.vmexe"))
+        for command, *arguments in commands[:effort(2, 1)]:
             self.expect(LIMIT, command, *arguments, stderr="/dev/zero: found more than 1073741824 bytes")
 
     def test_wrong_tensors(self):

@@ -1,5 +1,6 @@
 """What becomes of outputs: whole files or none, closed pipes, full disks, devices, links."""
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -86,6 +87,27 @@ class Outputs(CommandTest):
         self.assertIn("kernel \"", result.stdout)
         self.assertRegex(result.stdout, r"\n(vectorize|parallel) i\d")
         self.assertNotRegex(result.stdout, r"\n *vectorized %")
+
+        result = self.expect(OK, "vm-compile", "m.relay", "--emit", "loop", "-o", "-")
+        self.assertRegex(result.stdout, r"\n *(vectorized|parallel) %")
+        self.assertNotRegex(result.stdout, r"\n(vectorize|parallel) i\d")
+
+    def test_images_of_several_levels(self):
+        levels = ("x86-64-v3", "x86-64-v4", "armv8-a")
+        arguments = [argument for level in levels for argument in ("--cpu", level)]
+        self.expect(OK, "vm-compile", "m.relay", "-o", "levels.vmexe", "--portable", *arguments)
+        text = self.expect(OK, "vm-dump", "levels.vmexe", "--disasm", "--blobs", "blobs").stdout
+        images = dict(re.findall(r'^image "([^"]+)" .* file "([^"]+)"$', text, re.MULTILINE))
+        self.assertEqual(tuple(images), levels)
+        code = {level: (self.work / "blobs" / name).read_bytes() for level, name in images.items()}
+        self.assertEqual(len(set(code.values())), len(levels))
+        # What returns from a function of AArch64, where its instructions stand.
+        returns = {level: any(code[level][i:i + 4] == b"\xc0\x03\x5f\xd6" for i in range(0, len(code[level]), 4))
+                   for level in levels}
+        self.assertEqual(returns, {level: level == "armv8-a" for level in levels})
+        # Whichever of them fits here, or none.
+        for options in ((), ("--no-native-code",)):
+            self.expect(OK, "vm-run", "levels.vmexe", *INPUT, *options, stdout=ANSWER)
 
     def test_kernels_as_c(self):
         compiler = os.environ.get("BATON_CC") or shutil.which("cc")

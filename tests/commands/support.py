@@ -11,7 +11,14 @@ SOURCE = pathlib.Path(os.environ["BATON_SOURCE"])
 WORK = pathlib.Path(os.environ["BATON_WORK"])
 COMMANDS = ("vm-compile", "vm-run", "vm-dump", "vm-asm", "vm-verify", "vm-opt")
 
+COARSE = os.environ.get("BATON_COARSE") == "1"
+
 OK, FAILURE, USAGE, BAD_FILE, LIMIT, DEADLINE = 0, 1, 2, 3, 4, 5
+
+
+def effort(usual, coarse):
+    """How much a test does: less under sanitizers, as in tests/effort.h."""
+    return coarse if COARSE else usual
 
 
 class CommandTest(unittest.TestCase):

@@ -18,6 +18,8 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 SYSTEM_INCLUDE = re.compile(r'^\s*#\s*include\s+<([^>]+)>', re.MULTILINE)
 ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+STANDARD_NAME = re.compile(r"\bstd::[a-z_0-9]+|(?<!::)\bu?int(?:8|16|32|64)_t\b")
 # Headers that C programs include, too.
 C_HEADERS = ("include/baton/baton.h", "include/baton/compiler.h", "include/baton/dlpack.h", "include/baton/kernel_abi.h")
 # Top-level folders that may use anything and that nothing uses.
@@ -123,6 +125,54 @@ def as_c(compiler, flags):
     return compiler[:-1] + ["cc"], kept + ["-std=c99"]
 
 
+def standard_names(root, headers):
+    """Names of the standard library of which a header includes no declaration, itself or by headers of ours.
+
+    The compiler does not see that: it has all standard headers precompiled."""
+    provided = json.loads((pathlib.Path(__file__).parent / "standard_headers.json").read_text())
+    declaring = {}
+    for header, names in provided.items():
+        for name in names:
+            declaring.setdefault(name, set()).add(header)
+    includes = {}
+
+    def system_includes(path):
+        if path not in includes:
+            includes[path] = set()  # ends circles
+            text = (pathlib.Path(root) / path).read_text()
+            found = set(SYSTEM_INCLUDE.findall(text))
+            for included in INCLUDE.findall(text):
+                target = included if not included.startswith("baton/") else "include/" + included
+                if (pathlib.Path(root) / target).is_file():  # not a generated one
+                    found |= system_includes(target)
+            includes[path] = found
+        return includes[path]
+
+    problems = []
+    for path in headers:
+        text = COMMENT_OR_STRING.sub(" ", (pathlib.Path(root) / path).read_text())
+        for name in sorted(set(STANDARD_NAME.findall(text))):
+            name = name.removeprefix("std::")
+            if name not in declaring:
+                problems.append(f"{path}: std::{name} is not in tests/layering/standard_headers.json")
+            elif not declaring[name] & system_includes(path):
+                problems.append(f"{path}: uses {name} and does not include <{'> or <'.join(sorted(declaring[name]))}>")
+    return problems
+
+
+def precompile(entry, stubs, headers):
+    """All standard headers, compiled once for the headers of ours that come after them."""
+    names = sorted({name for path in headers for name in SYSTEM_INCLUDE.findall(path.read_text())})
+    names = [name for name in names if not name.startswith(("llvm/", "lld/", "sanitizer/", "baton/"))]
+    together = stubs / "standard.h"
+    stubs.mkdir(parents=True, exist_ok=True)
+    together.write_text("".join(f"#include <{name}>\n" for name in names))
+    compiler, flags = compilation(entry["command"])
+    subprocess.run(compiler[-1:] + flags + ["-x", "c++-header", str(together), "-o", f"{together}.gch"], check=True,
+                   cwd=entry["directory"])
+    return together
+
+
 def check_headers(root, build):
     commands = json.loads((pathlib.Path(build) / "compile_commands.json").read_text())
     rooms = json.loads((pathlib.Path(__file__).parent / "rooms.json").read_text())
@@ -146,26 +196,28 @@ def check_headers(root, build):
 
     proven = first_included(commands)
     stubs = pathlib.Path(build) / "layering"
+    together = precompile(command_of["base"], stubs, [pathlib.Path(root) / path for path in headers])
 
     def check(path):
         entry = command_of.get(room_of(path, rooms)) or command_of["base"]
         compiler, flags = compilation(entry["command"])
-        checks = [] if path in proven else [(".cc", compiler, flags)]
+        # Without a compiler cache, which knows nothing of precompiled headers.
+        checks = [] if path in proven else [(".cc", compiler[-1:], flags + ["-include", str(together), "-fsyntax-only"])]
         if path in C_HEADERS:
-            checks.append((".c", *as_c(compiler, flags)))
+            checks.append((".c", *as_c(compiler, flags + ["-fsyntax-only"])))
         for suffix, compiler, flags in checks:
-            # Compiled to an object, so that a compiler cache knows it the next time.
             stub = stubs / (path + suffix)
             stub.parent.mkdir(parents=True, exist_ok=True)
             stub.write_text(f'#include "{path.removeprefix("include/")}"\n')
-            result = subprocess.run(compiler + flags + ["-c", str(stub), "-o", str(stub) + ".o"], text=True,
-                                    capture_output=True, cwd=entry["directory"])
+            result = subprocess.run(compiler + flags + [str(stub)], text=True, capture_output=True,
+                                    cwd=entry["directory"])
             if result.returncode != 0:
                 return f"{path} does not compile on its own ({suffix}):\n{result.stderr[:1500]}"
         return None
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [problem for problem in pool.map(check, headers) if problem]
+        problems = [problem for problem in pool.map(check, headers) if problem]
+    return problems + standard_names(root, headers)
 
 
 def check_links(commands):

@@ -1,16 +1,16 @@
 #include "compiled_program.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
-#include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "baton/baton.h"
 #include "bytecode/container/writer.h"
 #include "compiler/driver/compile.h"
 #include "compiler/emit/emit.h"
@@ -19,9 +19,6 @@
 
 namespace baton::run {
 namespace {
-
-template <class T>
-using Owned = std::unique_ptr<T, void (*)(T*)>;
 
 Result<void> checked(baton_status* status) {
   if (status == nullptr) return success();
@@ -58,33 +55,37 @@ Result<CompiledProgram> compileOptimised(ir::Module& module, int level) {
   return CompiledProgram{std::move(bytes)};
 }
 
-Result<std::string> runCompiled(const CompiledProgram& program, const std::string& entryName,
-                                const std::vector<std::string>& inputs, RunOptions options) {
+Result<LoadedProgram> LoadedProgram::load(const CompiledProgram& program, bool interpretsKernels) {
   baton_instance* instance = nullptr;
   baton_instance_options instanceOptions = BATON_INSTANCE_OPTIONS_INIT;
   instanceOptions.thread_count = 1;
   BATON_TRY(checked(baton_instance_create(&instanceOptions, &instance)));
-  const Owned<baton_instance> instanceOwner(instance, baton_instance_release);
-  baton_load_options load = BATON_LOAD_OPTIONS_INIT;
-  load.native_code = options.interpretsKernels ? 0 : 1;
+  Owned<baton_instance> instanceOwner(instance, baton_instance_release);
+  baton_load_options options = BATON_LOAD_OPTIONS_INIT;
+  options.native_code = interpretsKernels ? 0 : 1;
   baton_executable* executable = nullptr;
-  BATON_TRY(checked(baton_executable_load_memory(instance, program.bytes.data(), program.bytes.size(), &load,
-                                                 &executable)));
-  const Owned<baton_executable> executableOwner(executable, baton_executable_release);
-  const baton_function* entry = baton_executable_find_function(executable, entryName.c_str());
-  if (entry == nullptr) return Error(ErrorCode::Internal, fmt::format("the executable has no {}", entryName));
+  BATON_TRY(checked(baton_executable_load_memory(instance, program.bytes.data(), program.bytes.size(),
+                                                 &options, &executable)));
+  return LoadedProgram(std::move(instanceOwner), {executable, baton_executable_release});
+}
+
+Result<std::string> LoadedProgram::run(const EntryCall& wanted, bool usesSwitch) const {
+  const baton_function* entry = baton_executable_find_function(executable_.get(), wanted.entry.c_str());
+  if (entry == nullptr)
+    return Error(ErrorCode::Internal, fmt::format("the executable has no {}", wanted.entry));
   baton_context* context = nullptr;
-  baton_context_options contextOptions = BATON_CONTEXT_OPTIONS_INIT;
-  contextOptions.switch_dispatch = options.usesSwitch ? 1 : 0;
-  BATON_TRY(checked(baton_context_create(executable, &contextOptions, &context)));
+  baton_context_options options = BATON_CONTEXT_OPTIONS_INIT;
+  options.switch_dispatch = usesSwitch ? 1 : 0;
+  BATON_TRY(checked(baton_context_create(executable_.get(), &options, &context)));
   const Owned<baton_context> contextOwner(context, baton_context_release);
   baton_call* call = nullptr;
   BATON_TRY(checked(baton_call_create(context, entry, &call)));
   const Owned<baton_call> callOwner(call, baton_call_release);
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < wanted.inputs.size(); ++i) {
+    const std::string& input = wanted.inputs[i];
     baton_value* value = nullptr;
-    BATON_TRY(checked(baton_value_parse(instance, baton_function_parameter_type(entry, i), inputs[i].data(),
-                                        inputs[i].size(), nullptr, &value)));
+    BATON_TRY(checked(baton_value_parse(instance_.get(), baton_function_parameter_type(entry, i),
+                                        input.data(), input.size(), nullptr, &value)));
     const Owned<baton_value> valueOwner(value, baton_value_release);
     BATON_TRY(checked(baton_call_set_input(call, i, value)));
   }
@@ -99,27 +100,71 @@ Result<std::string> runCompiled(const CompiledProgram& program, const std::strin
   return std::string(text, length);
 }
 
-Result<std::string> runInNewProcess(const std::string& self, const CompiledProgram& program,
-                                    const std::string& entry, const std::vector<std::string>& inputs) {
-  char path[] = "/tmp/run_program_XXXXXX";
-  const int file = mkstemp(path);
-  if (file < 0) return Error(ErrorCode::Io, "no temporary file");
-  const bool isWritten =
-      write(file, program.bytes.data(), program.bytes.size()) == static_cast<ssize_t>(program.bytes.size());
-  close(file);
+namespace {
+
+/// A file of this content while it lives.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(std::string_view content) {
+    const int file = mkstemp(path_);
+    if (file < 0) return;
+    isWritten_ = write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
+    close(file);
+  }
+  ~TemporaryFile() { unlink(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  bool isWritten() const { return isWritten_; }
+  const char* path() const { return path_; }
+
+ private:
+  char path_[24] = "/tmp/run_program_XXXXXX";
+  bool isWritten_ = false;
+};
+
+/// Strings that may hold anything but a zero, each ended by one.
+std::vector<std::string> endedByZeros(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\0'), text.size());
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+std::string contentOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// What the new process writes in front of the text of a result, or of an error.
+constexpr char kResult = 'r';
+constexpr char kProgramError = 'p';
+constexpr char kOtherError = 'o';
+
+}  // namespace
+
+Result<std::vector<Result<std::string>>> runInNewProcess(const std::string& self,
+                                                         const CompiledProgram& program,
+                                                         const std::vector<EntryCall>& calls) {
+  std::string text;
+  for (const EntryCall& call : calls) {
+    text += call.entry + '\0' + std::to_string(call.inputs.size()) + '\0';
+    for (const std::string& input : call.inputs) text += input + '\0';
+  }
+  const TemporaryFile saved({reinterpret_cast<const char*>(program.bytes.data()), program.bytes.size()});
+  const TemporaryFile listed(text);
   int ends[2];
-  if (!isWritten || pipe(ends) != 0) return Error(ErrorCode::Io, "the executable could not be saved");
+  if (!saved.isWritten() || !listed.isWritten() || pipe(ends) != 0)
+    return Error(ErrorCode::Io, "the executable could not be saved");
   const pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], STDOUT_FILENO);
     close(ends[0]);
     close(ends[1]);
-    std::vector<std::string> words{self, "--load", path, entry};
-    words.insert(words.end(), inputs.begin(), inputs.end());
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    execv(self.c_str(), arguments.data());
+    execl(self.c_str(), self.c_str(), "--load", saved.path(), listed.path(), nullptr);
     _exit(127);
   }
   close(ends[1]);
@@ -130,26 +175,46 @@ Result<std::string> runInNewProcess(const std::string& self, const CompiledProgr
   close(ends[0]);
   int status = 0;
   waitpid(child, &status, 0);
-  unlink(path);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return output;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 1) return Error(ErrorCode::ProgramError, output);
-  return Error(ErrorCode::Internal, fmt::format("the process ended with status {}: {}", status, output));
+  std::vector<Result<std::string>> results;
+  for (const std::string& part : endedByZeros(output)) {
+    const std::string rest = part.substr(1);
+    if (part[0] == kResult)
+      results.emplace_back(rest);
+    else
+      results.emplace_back(
+          Error(part[0] == kProgramError ? ErrorCode::ProgramError : ErrorCode::Internal, rest));
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && results.size() == calls.size()) return results;
+  return Error(ErrorCode::Internal, fmt::format("the process ended with status {} after {} of {} calls: {}",
+                                                status, results.size(), calls.size(), output));
 }
 
 int loadAndRun(const std::vector<std::string>& arguments) {
-  if (arguments.size() < 2) return 2;
-  std::ifstream file(arguments[0], std::ios::binary);
+  if (arguments.size() != 2) return 2;
   CompiledProgram program;
-  for (std::istreambuf_iterator<char> at(file), end; at != end; ++at)
-    program.bytes.push_back(static_cast<std::byte>(*at));
-  Result<std::string> result = runCompiled(
-      program, arguments[1], std::vector<std::string>(arguments.begin() + 2, arguments.end()), {});
-  if (!result.has_value()) {
-    std::fputs(result.assume_error().message().c_str(), stdout);
-    const ErrorCode code = result.assume_error().code();
-    return code == ErrorCode::ProgramError || code == ErrorCode::InvalidArgument ? 1 : 3;
+  for (const char each : contentOf(arguments[0])) program.bytes.push_back(static_cast<std::byte>(each));
+  const Result<LoadedProgram> loaded = LoadedProgram::load(program);
+  if (!loaded.has_value()) {
+    std::fputs(loaded.assume_error().message().c_str(), stdout);
+    return 3;
   }
-  std::fputs(result.assume_value().c_str(), stdout);
+  const std::vector<std::string> words = endedByZeros(contentOf(arguments[1]));
+  for (size_t at = 0; at + 1 < words.size();) {
+    EntryCall call{words[at], {}};
+    const size_t inputs = at + 2;
+    at = inputs + std::strtoull(words[at + 1].c_str(), nullptr, 10);
+    for (size_t i = inputs; i < at && i < words.size(); ++i) call.inputs.push_back(words[i]);
+    const Result<std::string> result = loaded.assume_value().run(call);
+    char kind = kResult;
+    if (!result.has_value()) {
+      const ErrorCode code = result.assume_error().code();
+      kind =
+          code == ErrorCode::ProgramError || code == ErrorCode::InvalidArgument ? kProgramError : kOtherError;
+    }
+    const std::string& text = result.has_value() ? result.assume_value() : result.assume_error().message();
+    std::putchar(kind);
+    std::fwrite(text.c_str(), 1, text.size() + 1, stdout);
+  }
   return 0;
 }
 

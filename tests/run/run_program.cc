@@ -87,6 +87,9 @@ class ProgramRunner {
   void checkModule(ir::Module& module, const std::string& at, bool verifiesOnly,
                    std::vector<Evaluated>& runs);
 
+  /// Saved, loaded and run by another process.
+  void checkInNewProcess(const std::vector<const Case*>& cases, const std::string& where,
+                         const CompiledProgram& program, const std::vector<EntryCall>& calls);
   /// Compiles and runs the executable, in every way there is.
   void checkCompiled(const std::vector<Case>& cases);
   std::vector<std::string> entries() const {
@@ -197,8 +200,7 @@ void ProgramRunner::checkBuiltIn(const Case& one, bool isCompiled) {
   if (!isCompiled || failures_ != before) return;
   const Result<CompiledProgram> compiled = compileOptimised(*module, 3);
   if (!compiled.has_value()) return fail(*one.run, prefix, compiled.assume_error().describe());
-  checkSame(one, prefix + ", in a new process",
-            outcomeOf(runInNewProcess(self_, compiled.assume_value(), name, {})));
+  checkInNewProcess({&one}, prefix, compiled.assume_value(), {{name, {}}});
 }
 
 void ProgramRunner::checkFixedExtents(const std::vector<Case>& cases) {
@@ -224,9 +226,11 @@ void ProgramRunner::checkFixedExtents(const std::vector<Case>& cases) {
   if (failures_ != before) return;
   const Result<CompiledProgram> compiled = compileOptimised(*module, 3);
   if (!compiled.has_value()) return fail(*runs.front().one->run, prefix, compiled.assume_error().describe());
+  const Result<LoadedProgram> loaded = LoadedProgram::load(compiled.assume_value());
+  if (!loaded.has_value()) return fail(*runs.front().one->run, prefix, loaded.assume_error().describe());
   for (const Evaluated& one : runs)
     checkSame(*one.one, prefix,
-              outcomeOf(runCompiled(compiled.assume_value(), one.function, textsOf(one.one->inputs), {})));
+              outcomeOf(loaded.assume_value().run({one.function, textsOf(one.one->inputs)})));
 }
 
 void ProgramRunner::checkPasses(ir::Module& module, int level, const std::string& prefix,
@@ -270,26 +274,38 @@ void ProgramRunner::checkModule(ir::Module& module, const std::string& at, bool 
   if (failures_ != before) std::fputs(ir::print(module).c_str(), stderr);
 }
 
+void ProgramRunner::checkInNewProcess(const std::vector<const Case*>& cases, const std::string& where,
+                                      const CompiledProgram& program, const std::vector<EntryCall>& calls) {
+  Result<std::vector<Result<std::string>>> results = runInNewProcess(self_, program, calls);
+  const std::string how = where + ", in a new process";
+  if (!results.has_value()) return fail(*cases.front()->run, how, results.assume_error().describe());
+  for (size_t i = 0; i < cases.size(); ++i)
+    checkSame(*cases[i], how, outcomeOf(std::move(results.assume_value()[i])));
+}
+
 void ProgramRunner::checkCompiled(const std::vector<Case>& cases) {
   for (int level : {0, 1, 2, 3}) {
     if (cases_.isOnce && level != 0 && level != 3) continue;
     const Result<CompiledProgram> compiled = compileProgram(name_, text_, level, entries());
     const std::string where = fmt::format("compiled with -O{}", level);
     if (!compiled.has_value()) return fail(*cases.front().run, where, compiled.assume_error().describe());
-    const CompiledProgram& program = compiled.assume_value();
+    std::vector<const Case*> all;
+    std::vector<EntryCall> calls;
     for (const Case& one : cases) {
-      const Run& run = *one.run;
-      const std::vector<std::string> inputs = textsOf(one.inputs);
-      checkSame(one, where, outcomeOf(runCompiled(program, run.entry, inputs, {})));
-      if (level != 3) continue;
-      checkSame(one, where + ", kernels interpreted",
-                outcomeOf(runCompiled(program, run.entry, inputs, {.interpretsKernels = true})));
-      checkSame(one, where + ", portable dispatch",
-                outcomeOf(runCompiled(program, run.entry, inputs, {.usesSwitch = true})));
-      if (!kIsCoarse || &one == &cases.front())
-        checkSame(one, where + ", in a new process",
-                  outcomeOf(runInNewProcess(self_, program, run.entry, inputs)));
+      all.push_back(&one);
+      calls.push_back({one.run->entry, textsOf(one.inputs)});
     }
+    const auto checkLoaded = [&](const std::string& how, bool interpretsKernels, bool usesSwitch) {
+      const Result<LoadedProgram> loaded = LoadedProgram::load(compiled.assume_value(), interpretsKernels);
+      if (!loaded.has_value()) return fail(*cases.front().run, where + how, loaded.assume_error().describe());
+      for (size_t i = 0; i < calls.size(); ++i)
+        checkSame(cases[i], where + how, outcomeOf(loaded.assume_value().run(calls[i], usesSwitch)));
+    };
+    checkLoaded("", false, false);
+    if (level != 3) continue;
+    checkLoaded(", kernels interpreted", true, false);
+    checkLoaded(", portable dispatch", false, true);
+    checkInNewProcess(all, where, compiled.assume_value(), calls);
   }
 }
 

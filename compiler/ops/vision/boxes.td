@@ -15,13 +15,13 @@ defvar kRoiErrors = "pooled_size of other than two extents, or below 1; another 
 def : RoiOperator<"vision.roi_align", "roiAlign"> {
   let Attrs = [
     PooledSize, SpatialScale,
-    Attr<"sample_ratio", IntAttr, "-1", "Places along each side of a bin; below 1: the extent of a bin, rounded up">,
+    Attr<"sample_ratio", IntAttr, "-1", "Places along each side of a bin, at most 4096; below 1: the extent of a bin, rounded up, and 4096 where that is more">,
     RoiLayout,
     Attr<"mode", StringAttr, "avg", "`avg` or `max` of the places">,
   ];
   let Summary = "Boxes [batch, x1, y1, x2, y2] cut out and brought to one size: each is cut into bins, at least 1 wide and high together, and in each bin the data is interpolated linearly at places of an even grid; a place that is more than 1 outside counts as 0, one that is less is brought inside. In float32 (float64 for such data); a negative batch counts from the end";
   let Formula = "y[k, c, i, j] = mode over (a, b) of data[batch, c] at (y1 + (i + (a + 0.5) / n_h) * h, x1 + (j + (b + 0.5) / n_w) * w), where h, w are the extents of a bin";
-  let Errors = kRoiErrors # "; another mode";
+  let Errors = kRoiErrors # "; another mode; a sample_ratio above 4096";
 }
 def : RoiOperator<"vision.roi_pool", "roiPool"> {
   let Attrs = [PooledSize, SpatialScale, RoiLayout];

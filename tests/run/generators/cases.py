@@ -10,6 +10,10 @@ from values import FLOATS, UNSIGNED, Tensor, text
 PROGRAMS = pathlib.Path(__file__).resolve().parent.parent / "programs"
 rng = np.random.default_rng(2024)
 
+# Rounding of one operation, relative to the largest element: 4 units in the last place for what
+# is made of polynomials, one rounding more for the storage types.
+TOLERANCE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 5e-7, "float64": 1e-15}
+
 
 class Program:
     def __init__(self, name, summary):

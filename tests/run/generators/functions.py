@@ -5,11 +5,9 @@ import math
 
 import numpy as np
 
-from cases import Program, integers, rng, tame
+from cases import Program, TOLERANCE, integers, rng, tame
 from values import FLOATS, INTEGERS, SIGNED, Tensor, like
 
-# As in operators.py.
-TOLERANCE = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 5e-7, "float64": 1e-15}
 SHAPES = ((5,), (2, 3), (1,), (0,), (0, 2), ())
 
 

@@ -188,6 +188,88 @@ TEST_CASE("interpreter: sums have the order of the numeric contract") {
   CHECK(scalars[1] == 0);
 }
 
+/// What a result of `count` operations that round may be off by, relative to the sum of the magnitudes.
+double boundOf(int64_t count) {
+  const double all = static_cast<double>(count) * 0x1p-24;
+  return all / (1 - all);
+}
+
+// states: In a sum of `n` elements each goes through at most `k = 69 + ceil(log2(ceil(n / 4096)))` additions
+// that round, so the sum is off by at most `k * u / (1 - k * u)` times the sum of the magnitudes, with `u =
+// 2^-24` in `float32` and `2^-53` in `float64`.
+TEST_CASE("interpreter: sums are as close as the numeric contract says") {
+  const Kernel kernel = parsed(R"(kernel "sum" {
+    symbol n = operand 0 axis 0
+    input f32[n]
+    scalar_output f32
+    %0 = reduce sum (%1 < $n) { %2 = load in0[%1] yield %2 }
+    set_scalar 0, %0
+  })");
+  double closest = 1;
+  for (const int64_t n : {1, 64, 100, 4096, 4097, 3 * 4096, 7 * 4096, 9 * 4096 + 1, 200001})
+    for (int spread = 0; spread < 3; ++spread) {
+      // Nearly equal, of both signs, and of very different sizes.
+      std::vector<float> x(static_cast<size_t>(n));
+      double exact = 0;
+      double magnitudes = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float wave = std::sin(static_cast<float>(i) * 12.9898f);
+        x[i] = spread == 0   ? 1.0f + wave * 0.001f
+               : spread == 1 ? wave
+                             : std::exp(20 * wave) * (i % 2 ? 1 : -1);
+        exact += x[i];
+        magnitudes += std::fabs(x[i]);
+      }
+      std::vector<int64_t> scalars = {n, 0};
+      REQUIRE(interpret(kernel, {x.data()}, scalars).status == 0);
+      const double found = scalarFromBits<float>(static_cast<uint64_t>(scalars[1]));
+      const int64_t blocks = (n + 4095) / 4096;
+      const int64_t additions = 69 + static_cast<int64_t>(std::ceil(std::log2(static_cast<double>(blocks))));
+      INFO(n << " elements of kind " << spread);
+      CHECK(std::fabs(found - exact) <= boundOf(additions) * magnitudes);
+      if (n > 64) closest = std::min(closest, 1 - std::fabs(found - exact) / magnitudes);
+    }
+  CHECK(closest < 1);  // something was rounded
+}
+
+// states: Such an element is off by at most `k * u / (1 - k * u)` times the sum of the magnitudes of its `k`
+// products.
+TEST_CASE("interpreter: products of matrices are as close as the numeric contract says") {
+  const Kernel kernel = parsed(R"(kernel "product" {
+    symbol n = operand 0 axis 0
+    input f32[n]
+    input f32[n]
+    scalar_output f32
+    local l0 f32[1]
+    for %0 < $n {
+      %1 = load in0[%0]
+      %2 = load in1[%0]
+      %3 = get l0[0]
+      %4 = fma f32 %1, %2, %3
+      set l0[0], %4
+    }
+    %5 = get l0[0]
+    set_scalar 0, %5
+  })");
+  for (const int64_t n : {1, 3, 100, 5000}) {
+    std::vector<float> x(static_cast<size_t>(n));
+    std::vector<float> y(static_cast<size_t>(n));
+    double exact = 0;
+    double magnitudes = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      x[i] = std::sin(static_cast<float>(i) * 12.9898f);
+      y[i] = 1.0f + std::sin(static_cast<float>(i) * 78.233f);
+      exact += static_cast<double>(x[i]) * y[i];
+      magnitudes += std::fabs(static_cast<double>(x[i]) * y[i]);
+    }
+    std::vector<int64_t> scalars = {n, 0};
+    REQUIRE(interpret(kernel, {x.data(), y.data()}, scalars).status == 0);
+    INFO(n);
+    CHECK(std::fabs(scalarFromBits<float>(static_cast<uint64_t>(scalars[1])) - exact) <=
+          boundOf(n) * magnitudes);
+  }
+}
+
 TEST_CASE("interpreter: reductions of nothing and of NaN") {
   const auto of = [](const char* op, const char* type, const char* value, const char* extent) {
     const std::string result = std::string(op).substr(0, 3) == "arg" ? "i64" : type;

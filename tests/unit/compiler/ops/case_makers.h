@@ -24,6 +24,8 @@ void addLikeMakers(Makers& makers);
 void addNormalisationMakers(Makers& makers);
 void addPaddingMakers(Makers& makers);
 void addPositionMakers(Makers& makers);
+/// Of products of matrices.
+void addProductMakers(Makers& makers);
 void addRandomMakers(Makers& makers);
 void addQuantisedMakers(Makers& makers);
 /// Of layers over sequences, and attention.

@@ -367,13 +367,13 @@ Outcome GroupProgram::evaluate(const std::vector<Tensor>& inputs) {
 }
 
 Outcome GroupProgram::interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs,
-                                const Outcome& expected) {
+                                const Outcome& expected, GuardedBuffer::Side side) {
   auto program = loop::InterpretedKernel::compile(lowered.kernel);
   if (!program) return {{}, program.assume_error().message()};
-  return run(lowered, inputs, expected,
-             [&](const BatonKernelContext* context, void* const* buffers, int64_t* scalars) {
-               return program.assume_value().run(context, buffers, scalars);
-             });
+  const auto kernel = [&](const BatonKernelContext* context, void* const* buffers, int64_t* scalars) {
+    return program.assume_value().run(context, buffers, scalars);
+  };
+  return run(lowered, inputs, expected, kernel, side);
 }
 
 Outcome GroupProgram::run(const LoweredKernel& lowered, const std::vector<Tensor>& inputs,

@@ -69,11 +69,12 @@ class GroupProgram {
   /// Every operator by its reference version.
   Outcome evaluate(const std::vector<Tensor>& inputs);
   /// The whole as one kernel, by whatever runs it. Result shapes are those of `evaluate`. All memory
-  /// that the kernel sees is guarded on one side.
+  /// that the kernel sees is guarded on `side`.
   Outcome run(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected,
               const KernelRunner& kernel, GuardedBuffer::Side side = GuardedBuffer::Side::End);
   /// The same in the interpreter.
-  Outcome interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected);
+  Outcome interpret(const LoweredKernel& lowered, const std::vector<Tensor>& inputs, const Outcome& expected,
+                    GuardedBuffer::Side side = GuardedBuffer::Side::End);
   /// Results of the shapes that the types say for these inputs.
   std::vector<Tensor> emptyResults(const std::vector<Tensor>& inputs);
   /// Symbols by their values for these inputs; obligations that do not hold give a message.

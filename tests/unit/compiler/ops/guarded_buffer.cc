@@ -11,14 +11,15 @@ namespace baton::ops::test {
 
 GuardedBuffer::GuardedBuffer(size_t sizeBytes, size_t alignmentBytes, Side side) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t insideBytes = (sizeBytes + page - 1) / page * page;
+  const size_t shift = side == Side::Misaligned ? alignmentBytes : 0;
+  const size_t insideBytes = (sizeBytes + shift + page - 1) / page * page;
   pagesBytes_ = insideBytes + 2 * page;
   pages_ = mmap(nullptr, pagesBytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   BATON_CHECK(pages_ != MAP_FAILED);
   std::byte* inside = static_cast<std::byte*>(pages_) + page;
   if (insideBytes > 0) BATON_CHECK(mprotect(inside, insideBytes, PROT_READ | PROT_WRITE) == 0);
   const size_t alignedBytes = (sizeBytes + alignmentBytes - 1) / alignmentBytes * alignmentBytes;
-  data_ = side == Side::Start ? inside : inside + insideBytes - alignedBytes;
+  data_ = side == Side::End ? inside + insideBytes - alignedBytes : inside + shift;
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept

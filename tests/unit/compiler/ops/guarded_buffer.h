@@ -7,8 +7,10 @@ namespace baton::ops::test {
 
 class GuardedBuffer {
  public:
-  /// Which of its ends lies at a forbidden page.
-  enum class Side { Start, End };
+  /// Which of its ends lies at a forbidden page; `Misaligned`: it starts `alignmentBytes` after the page
+  /// does, so that it is aligned to those and to no more.
+  enum class Side { Start, End, Misaligned };
+  static constexpr Side kSides[] = {Side::End, Side::Start, Side::Misaligned};
 
   /// At least `alignmentBytes` (a power of two) aligned; with a size that is no multiple of it, the
   /// end has that much less to it.

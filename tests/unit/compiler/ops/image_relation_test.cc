@@ -1,11 +1,5 @@
 // Types and shapes of resizes, upsamplings, crops, grids and dilation.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 namespace {
 std::vector<DimExpr> sizes(std::initializer_list<DimExpr> values) { return values; }

@@ -1,13 +1,5 @@
 // Relations of meshgrid, strided_set, adv_index, unique and einsum.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
-using Strings = std::vector<std::string>;
-using Dims = std::vector<DimExpr>;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 namespace {
 

@@ -57,7 +57,7 @@ std::vector<loop::Kernel> kernelsOf(const KernelCases& cases) {
 
 void runCase(KernelCase& each, const KernelRunner& kernel) {
   INFO(each.text);
-  for (const auto side : {GuardedBuffer::Side::End, GuardedBuffer::Side::Start}) {
+  for (const auto side : GuardedBuffer::kSides) {
     const Outcome found = each.program->run(each.lowered, each.inputs, each.expected, kernel, side);
     CHECK(found.error.has_value() == each.expected.error.has_value());
     if (found.error && !each.expected.error) FAIL_CHECK(*found.error);

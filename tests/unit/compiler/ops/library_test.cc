@@ -86,8 +86,7 @@ bool runCase(const OpDef& op, const Case& c) {
   for (const Tensor& input : c.inputs) views.push_back(input.view());
   const auto expected = evaluateReference(op, completeAttrs(op, c.attrs), views);
   if (!expected) return false;
-  for (const auto side : {GuardedBuffer::Side::End, GuardedBuffer::Side::Start})
-    runKernel(op, c.inputs, expected.assume_value(), side);
+  for (const auto side : GuardedBuffer::kSides) runKernel(op, c.inputs, expected.assume_value(), side);
   return true;
 }
 

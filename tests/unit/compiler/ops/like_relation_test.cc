@@ -1,14 +1,5 @@
 // Relations of the operators that take shapes from other tensors.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
-using Strings = std::vector<std::string>;
-using Ints = std::vector<int64_t>;
-using Dims = std::vector<DimExpr>;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 TEST_CASE("a tensor is broadcast to the shape of another") {
   CHECK(TypedCall("broadcast_to_like").on(DType::F32, {3}).on(DType::Bool, {2, 3}).type() == "float32(2, 3)");

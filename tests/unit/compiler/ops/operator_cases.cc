@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/checked_math.h"
-#include "compiler/ops/lowering/packed_weight.h"
 #include "tests/unit/compiler/ops/case_makers.h"
 
 namespace baton::ops::test {
@@ -94,6 +93,7 @@ Makers makers() {
   addNormalisationMakers(out);
   addPaddingMakers(out);
   addPositionMakers(out);
+  addProductMakers(out);
   addQuantisedMakers(out);
   addRecurrentMakers(out);
   addRandomMakers(out);
@@ -137,7 +137,7 @@ Makers makers() {
   for (const std::string name : {"sum", "prod", "max", "min", "mean", "argmax", "argmin", "all", "any"})
     out[name] = [name](Random& random) {
       const OpDef* op = OpRegistry::instance().find(name);
-      const std::vector<int64_t> shape = random.chance(5) ? std::vector<int64_t>{9000} : random.shape(0, 4);
+      const std::vector<int64_t> shape = random.chance(5) ? std::vector<int64_t>{9000} : random.shape(0, 6);
       Case c{{random.tensor(random.pick(typesOf(op->inputs[0].types)), shape)}, {}};
       addAxes(random, c, shape.size());
       return c;
@@ -158,78 +158,12 @@ Makers makers() {
       c.attrs.set("axis", axis);
       return c;
     };
-  const auto outType = [](Random& random, Case& c, DType dtype) {
-    if (dtype == DType::I8 && random.chance(50)) c.attrs.set("out_dtype", DType::I32);
-    if (dtype == DType::F16 && random.chance(50)) c.attrs.set("out_dtype", DType::F32);
-  };
-  out["nn.dense"] = [outType](Random& random) {
-    const DType dtype = random.pick(kNumeric);
-    std::vector<int64_t> shape = random.shape(0, 3);
-    const int64_t inner = random.pick<int64_t>({0, 1, 3, 8, 33});
-    const int64_t units = random.pick<int64_t>({0, 1, 5, 16, 63, 64, 65, 130});
-    shape.push_back(inner);
-    Case c{{random.tensor(dtype, shape), random.tensor(dtype, {units, inner})}, {}};
-    if (random.chance(50)) c.attrs.set("units", units);
-    outType(random, c, dtype);
-    return c;
-  };
-  out["nn.dense_packed"] = [outType](Random& random) {
-    const DType dtype = random.pick(kNumeric);
-    std::vector<int64_t> shape = random.shape(0, 3);
-    const int64_t inner = random.pick<int64_t>({0, 1, 3, 33});
-    const int64_t units = random.pick<int64_t>({0, 1, 5, 63, 64, 65, 128, 130});
-    shape.push_back(inner);
-    const Tensor weight = random.tensor(dtype, {units, inner});
-    const ir::Constant packed = packWeight({dtype, weight.shape, weight.bytes, "", ""}).value();
-    Case c{{random.tensor(dtype, shape), {dtype, packed.shape, packed.bytes}}, {}};
-    c.attrs.set("units", units);
-    outType(random, c, dtype);
-    return c;
-  };
-  out["nn.matmul"] = [outType](Random& random) {
-    const DType dtype = random.pick(kNumeric);
-    const bool a = random.chance(40);
-    const bool b = random.chance(50);
-    const int64_t rows = random.pick<int64_t>({0, 1, 2, 5, 6, 7, 13, 100});
-    const int64_t inner = random.pick<int64_t>({0, 1, 4, 17});
-    const int64_t columns = random.pick<int64_t>({1, 3, 64, 70});
-    std::vector<int64_t> left = random.chance(70) ? std::vector<int64_t>{} : std::vector<int64_t>{2};
-    left.insert(left.end(), {a ? inner : rows, a ? rows : inner});
-    if (!a && random.chance(10)) left = {inner};
-    Case c{{random.tensor(dtype, left), random.tensor(dtype, b ? std::vector<int64_t>{columns, inner}
-                                                               : std::vector<int64_t>{inner, columns})},
-           {}};
-    c.attrs.set("transpose_a", a);
-    c.attrs.set("transpose_b", b);
-    outType(random, c, dtype);
-    return c;
-  };
-  out["nn.batch_matmul"] = [outType](Random& random) {
-    const DType dtype = random.pick(kNumeric);
-    const bool a = random.chance(30);
-    const bool b = random.chance(60);
-    const int64_t batch = random.pick<int64_t>({0, 1, 2, 3});
-    const int64_t rows = random.pick<int64_t>({1, 2, 5, 9});
-    const int64_t inner = random.pick<int64_t>({0, 1, 4, 17});
-    const int64_t columns = random.pick<int64_t>({1, 3, 66});
-    const int64_t batchA = random.chance(25) ? 1 : batch;
-    const int64_t batchB = random.chance(25) ? 1 : batch;
-    Case c{{random.tensor(dtype, a ? std::vector<int64_t>{batchA, inner, rows}
-                                   : std::vector<int64_t>{batchA, rows, inner}),
-            random.tensor(dtype, b ? std::vector<int64_t>{batchB, columns, inner}
-                                   : std::vector<int64_t>{batchB, inner, columns})},
-           {}};
-    c.attrs.set("transpose_a", a);
-    c.attrs.set("transpose_b", b);
-    outType(random, c, dtype);
-    return c;
-  };
   out["reshape"] = makeReshape;
   out["nn.batch_flatten"] = [](Random& random) {
     return Case{{random.tensor(random.pick(kAny), random.shape(1, 4))}, {}};
   };
   out["transpose"] = [](Random& random) {
-    const std::vector<int64_t> shape = random.shape(0, 5);
+    const std::vector<int64_t> shape = random.shape(0, 6);
     Case c{{random.tensor(random.pick(kAny), shape)}, {}};
     if (random.chance(80)) {
       Ints axes;
@@ -435,7 +369,7 @@ Makers makers() {
 
 Case makeElementwise(Random& random, const OpDef& op) {
   const DType dtype = random.pick(typesOf(op.inputs[0].types));
-  const std::vector<int64_t> shape = random.chance(5) ? std::vector<int64_t>{2000} : random.shape(0, 5);
+  const std::vector<int64_t> shape = random.chance(5) ? std::vector<int64_t>{2000} : random.shape(0, 6);
   Case c;
   for (size_t i = 0; i < op.inputs.size(); ++i)
     c.inputs.push_back(random.tensor(dtype, op.inputs.size() == 1 ? shape : broadcastable(random, shape)));

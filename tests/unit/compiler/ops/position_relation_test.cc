@@ -1,13 +1,5 @@
 // Relations of the operators that pad, move blocks, and read or write at positions.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
-using Strings = std::vector<std::string>;
-using Ints = std::vector<int64_t>;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 namespace {
 

@@ -1,12 +1,6 @@
 // Types of random numbers, and that they are what the construction says.
-#include <catch2/catch.hpp>
-
 #include "compiler/ops/random/threefry_plain.h"
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 TEST_CASE("operators on keys give the next key and the numbers", "[relations][random]") {
   const std::vector<DimExpr> shape = {n, dim(3)};

@@ -23,6 +23,19 @@ TEST_CASE("operators are found by name and alias") {
     CHECK(registry.all()[i - 1]->name < registry.all()[i]->name);
 }
 
+TEST_CASE("every name of the list finds an operator") {
+  // Programs rely on them: none may go.
+  std::ifstream file(BATON_OPERATOR_NAMES);
+  std::string before;
+  size_t count = 0;
+  for (std::string name; std::getline(file, name); before = name, ++count) {
+    INFO(name);
+    CHECK(OpRegistry::instance().find(name) != nullptr);
+    CHECK(before < name);
+  }
+  CHECK(count == 241);
+}
+
 TEST_CASE("every operator has its relations, and defaults of the declared kind") {
   for (const OpDef* op : OpRegistry::instance().all()) {
     INFO(op->name);

@@ -1,13 +1,5 @@
 // Relations of the operators that compute: result types, obligations, messages.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
-using Strings = std::vector<std::string>;
-using Ints = std::vector<int64_t>;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 TEST_CASE("binary operators broadcast") {
   CHECK(TypedCall("add").on(DType::F32, {2, 3}).on(DType::F32, {2, 3}).type() == "float32(2, 3)");

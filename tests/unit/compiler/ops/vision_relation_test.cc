@@ -1,11 +1,5 @@
 // Types and shapes of operators on boxes.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 TEST_CASE("boxes give as many results as there are boxes", "[relations][vision]") {
   CHECK(TypedCall("vision.roi_align")

@@ -1,14 +1,5 @@
 // Relations of pools and convolutions.
-#include <catch2/catch.hpp>
-
-#include "tests/unit/compiler/ops/typed_call.h"
-
-using namespace baton;
-using namespace baton::ops;
-using namespace baton::ops::test;
-using Strings = std::vector<std::string>;
-using Ints = std::vector<int64_t>;
-using Dims = std::vector<DimExpr>;
+#include "tests/unit/compiler/ops/relation_test.h"
 
 namespace {
 
