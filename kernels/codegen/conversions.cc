@@ -23,7 +23,10 @@ Value* integerLike(Value* like, uint64_t value) { return llvm::ConstantInt::get(
 
 Value* halfToFloat(IRBuilder<>& b, Value* bits) {
   Value* const half = b.CreateBitCast(bits, withLanesOf(b.getHalfTy(), bits->getType()));
-  return b.CreateFPExt(half, withLanesOf(b.getFloatTy(), bits->getType()));  // an F16C instruction
+  Type* const type = withLanesOf(b.getFloatTy(), bits->getType());
+  // An F16C instruction. Behind the fence, what is done with the float is not narrowed to halves: LLVM would
+  // choose by comparisons of those with calls of fmaxf, one for each lane.
+  return b.CreateArithmeticFence(b.CreateFPExt(half, type), type);
 }
 Value* floatToHalf(IRBuilder<>& b, Value* value) {
   Value* const half = b.CreateFPTrunc(value, withLanesOf(b.getHalfTy(), value->getType()));

@@ -98,6 +98,17 @@ TEST_CASE("every operator of static and of unknown extents has code for every CP
   }
 }
 
+TEST_CASE("what is chosen by comparisons of halves needs no library") {
+  Random random(1);
+  KernelCases cases;
+  const Case boxes{{random.tensor(DType::F16, {1, 3, 2}), random.tensor(DType::F16, {1, 8}),
+                    random.tensor(DType::F16, {1, 2, 4})},
+                   {}};
+  const OpDef& op = *OpRegistry::instance().find("vision.multibox_decode");
+  cases.push_back(kernelCase(op, boxes, false, false).value());
+  runCases(cases);
+}
+
 TEST_CASE("random groups: native code and one by one agree") {
   const Rounds some = rounds(80);
   KernelCases cases;
