@@ -67,7 +67,7 @@ class Measure:
 
 INSTRUCTIONS = Measure(instructions, "instructions", noise=1, max_slope=1.15, tries=1, format=".0f")
 # A square has the slope 2. Times are noise in part, and of a busy machine if they are too long only once.
-SECONDS = Measure(seconds, "s", noise=0.02, max_slope=1.5, tries=4, format=".3g")
+SECONDS = Measure(seconds, "s", noise=0.02, max_slope=1.5, tries=8, format=".3g")
 
 
 def fit(points):
