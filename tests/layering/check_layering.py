@@ -160,16 +160,20 @@ def standard_names(root, headers):
     return problems
 
 
-def precompile(entry, stubs, headers):
-    """All standard headers, compiled once for the headers of ours that come after them."""
+def precompile(entries, stubs, headers):
+    """All standard headers, compiled once for the headers of ours that come after them.
+
+    A compiler ignores what was compiled with macros that it does not have itself: only those of all rooms count."""
     names = sorted({name for path in headers for name in SYSTEM_INCLUDE.findall(path.read_text())})
     names = [name for name in names if not name.startswith(("llvm/", "lld/", "sanitizer/", "baton/"))]
     together = stubs / "standard.h"
     stubs.mkdir(parents=True, exist_ok=True)
     together.write_text("".join(f"#include <{name}>\n" for name in names))
-    compiler, flags = compilation(entry["command"])
+    compiler, flags = compilation(entries[0]["command"])
+    others = [compilation(entry["command"])[1] for entry in entries[1:]]
+    flags = [flag for flag in flags if not flag.startswith("-D") or all(flag in each for each in others)]
     subprocess.run(compiler[-1:] + flags + ["-x", "c++-header", str(together), "-o", f"{together}.gch"], check=True,
-                   cwd=entry["directory"])
+                   cwd=entries[0]["directory"])
     return together
 
 
@@ -196,7 +200,7 @@ def check_headers(root, build):
 
     proven = first_included(commands)
     stubs = pathlib.Path(build) / "layering"
-    together = precompile(command_of["base"], stubs, [pathlib.Path(root) / path for path in headers])
+    together = precompile(list(command_of.values()), stubs, [pathlib.Path(root) / path for path in headers])
 
     def check(path):
         entry = command_of.get(room_of(path, rooms)) or command_of["base"]
