@@ -1,6 +1,7 @@
 // Loop-invariant motion: what gives the same in each round of a loop is computed before it.
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "compiler/ir/op.h"
@@ -30,6 +31,7 @@ class InvariantHoister {
  private:
   void hoist(const Loop& loop);
   bool isMovable(const ir::Binding& binding, bool isCertain) const;
+  std::vector<BlockId> roundBlocks(const Loop& loop) const;
 
   ir::Module& module_;
   ir::Function& function_;
@@ -37,6 +39,18 @@ class InvariantHoister {
   Loops loops_;
   ExtentChecks checks_;
 };
+
+/// The blocks that run in each round that is followed by another: from the jumps up to the body.
+std::vector<BlockId> InvariantHoister::roundBlocks(const Loop& loop) const {
+  std::vector<BlockId> blocks;
+  std::unordered_set<BlockId> seen;
+  for (const Loop::Jump& jump : loop.inner)
+    for (BlockId block = jump.block; seen.insert(block).second; block = loops_.parentOf(block)) {
+      blocks.push_back(block);
+      if (block == loop.body) break;
+    }
+  return blocks;
+}
 
 /// Names a value, or puts values together or takes them apart: cannot fail but for its checks.
 bool isPlain(const ir::Rhs& rhs) {
@@ -55,8 +69,10 @@ bool InvariantHoister::isMovable(const ir::Binding& binding, bool isCertain) con
 }
 
 void InvariantHoister::hoist(const Loop& loop) {
+  std::vector<BlockId> blocks = roundBlocks(loop);
   // From outside in, so that what others need has moved before them.
-  const std::vector<BlockId> blocks = loops_.roundBlocks(loop);
+  std::sort(blocks.begin(), blocks.end(),
+            [&](BlockId a, BlockId b) { return loops_.orderOf(a) < loops_.orderOf(b); });
   // The first round runs for certain where nothing stands between the loop and its only entry.
   const ir::Block& home = function_.block(loop.block);
   const size_t definition = indexOf(home, loop.var);

@@ -1,7 +1,6 @@
 #include "compiler/passes/loops.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "compiler/eval/symbol_binders.h"
 #include "compiler/ir/walk.h"
@@ -91,17 +90,10 @@ bool Loops::isDeferred(BlockId block, BlockId root) const {
   return false;
 }
 
-std::vector<ir::BlockId> Loops::roundBlocks(const Loop& loop) const {
-  std::vector<ir::BlockId> blocks;
-  std::unordered_set<ir::BlockId> seen;
-  for (const Loop::Jump& jump : loop.inner)
-    for (ir::BlockId block = jump.block; seen.insert(block).second; block = parentOf(block)) {
-      blocks.push_back(block);
-      if (block == loop.body) break;
-    }
-  std::sort(blocks.begin(), blocks.end(),
-            [&](ir::BlockId a, ir::BlockId b) { return orderOf(a) < orderOf(b); });
-  return blocks;
+bool Loops::isInRounds(BlockId block, const Loop& loop) const {
+  return isInside(block, loop.body) &&
+         std::any_of(loop.inner.begin(), loop.inner.end(),
+                     [&](const auto& jump) { return isInside(jump.block, block); });
 }
 
 }  // namespace baton::passes

@@ -41,9 +41,8 @@ class Loops {
   bool isBoundIn(DimSymbol symbol, const Loop& loop) const;
   /// Whether the operands, types, attributes and checks of the binding are the same in each round.
   bool isInvariant(const ir::Binding& binding, const Loop& loop) const;
-  /// The blocks that run in a round that is followed by another: from the jumps up to the body. Outer ones
-  /// come first.
-  std::vector<ir::BlockId> roundBlocks(const Loop& loop) const;
+  /// Whether the block runs in a round that is followed by another.
+  bool isInRounds(ir::BlockId block, const Loop& loop) const;
   /// The block that holds the binding that holds this one.
   ir::BlockId parentOf(ir::BlockId block) const { return parent_[block.value()]; }
   /// Position in program order: a block comes before those inside of it.

@@ -92,8 +92,7 @@ class LoopWeights {
       if (!loops_.isInside(block, loop.body) || (weight.isVar() && loops_.isBoundIn(weight.var(), loop)))
         continue;
       if (outermost == nullptr) outermost = &loop;
-      const std::vector<ir::BlockId> rounds = loops_.roundBlocks(loop);
-      if (std::find(rounds.begin(), rounds.end(), block) != rounds.end()) return outermost;
+      if (loops_.isInRounds(block, loop)) return outermost;
     }
     return nullptr;
   }

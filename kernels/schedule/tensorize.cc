@@ -72,7 +72,7 @@ class Tensorizer {
     writeBlock(first, base, editor_.make({.op = Op::Lt, .type = DType::Bool}, {var, extra}), sizes, body);
     if (chunks) {
       before.push_back(*chunks);
-      writeTotals(before);
+      writeWaiting(*totals_, editor_.number(0), rows, true, before);
     }
     editor_.insertBefore(product_.rows, before);
     if (chunks) {
@@ -213,7 +213,7 @@ class Tensorizer {
         out.push_back(editor_.make({.op = Op::If, .body = body, .otherwise = otherwise}, {condition}));
       }
     }
-    if (finished_) writeFinished(first, size, out);
+    if (finished_) writeWaiting(*finished_, first, size, false, out);
   }
 
   int64_t mostColumns() const { return editor_.kernel().locals[product_.sums].extents[0]; }
@@ -242,7 +242,7 @@ class Tensorizer {
   }
 
   /// A row of its own, with what is the same in all of its columns. `isApart`: outside of the loop over rows.
-  Copier rowAt(NodeId position, Nodes& out, bool isApart = false) {
+  Copier rowAt(NodeId position, Nodes& out, bool isApart) {
     Copier copier(editor_);
     copier.map(editor_.varOf(product_.rows), position);
     for (const NodeId id : product_.inRow)
@@ -252,11 +252,8 @@ class Tensorizer {
 
   void writeTiles(NodeId first, int64_t rowCount, Nodes& out) {
     Rows rows;
-    positions_.clear();
-    for (int64_t r = 0; r < rowCount; ++r) {
-      positions_.push_back(editor_.add(out, first, editor_.number(r)));
-      rows.push_back(rowAt(positions_.back(), out));
-    }
+    for (int64_t r = 0; r < rowCount; ++r)
+      rows.push_back(rowAt(editor_.add(out, first, editor_.number(r)), out, false));
     width_ = shape_.columns(rowCount, mostColumns(), constantColumns());
     const NodeId tiles = quotient(out, editor_.extentOf(product_.results), width_);
     loop(LoopKind::Serial, tiles, out, [&](NodeId tile, Nodes& body) {
@@ -290,7 +287,7 @@ class Tensorizer {
     for (size_t r = 0; r < rows.size(); ++r) {
       sums.push_back(editor_.addLocal({editor_.kernel().locals[product_.sums].dtype, {width_}}));
       declare(sums.back(), out);
-      if (totals_) copySums(sums[r], r, start, Direction::FromTotals, out);
+      if (totals_) fetchSums(sums[r], positionOf(rows[r]), start, out);
     }
     Copier shared(editor_);
     writeSteps(0, rows, shared, out, [&](Nodes& body) {
@@ -316,16 +313,11 @@ class Tensorizer {
     });
     for (size_t r = 0; r < rows.size(); ++r) {
       if (totals_) {
-        copySums(sums[r], r, start, Direction::ToTotals, out);
+        putAside(sums[r], *totals_, positionOf(rows[r]), start, out);
         continue;
       }
       if (finished_) {
-        loop(LoopKind::Vectorized, whole, out, [&](NodeId column, Nodes& body) {
-          const NodeId value = get(sums[r], {column}, body);
-          const NodeId operands[] = {editor_.number(static_cast<int64_t>(r)),
-                                     editor_.add(body, start, column), value};
-          set(*finished_, operands, body);
-        });
+        putAside(sums[r], *finished_, editor_.number(static_cast<int64_t>(r)), start, out);
         continue;
       }
       // Sums that are read whole stay in registers; a part is read from a copy in memory.
@@ -349,20 +341,22 @@ class Tensorizer {
     });
   }
 
-  enum class Direction : uint8_t { FromTotals, ToTotals };
+  NodeId positionOf(const Copier& row) const { return row.of(editor_.varOf(product_.rows)); }
 
-  /// Between the sums of a tile, from column `start` on, and what stands of them between chunks.
-  void copySums(uint32_t sums, size_t row, NodeId start, Direction direction, Nodes& out) {
-    loop(LoopKind::Vectorized, editor_.number(width_), out, [&](NodeId inTile, Nodes& body) {
-      const NodeId column = editor_.add(body, start, inTile);
-      if (direction == Direction::FromTotals) {
-        const NodeId operands[] = {inTile, get(*totals_, {positions_[row], column}, body)};
-        set(sums, operands, body);
-      } else {
-        const NodeId value = get(sums, {inTile}, body);
-        const NodeId operands[] = {positions_[row], column, value};
-        set(*totals_, operands, body);
-      }
+  /// The sums of a tile, from column `start` on, into a row of those that wait.
+  void putAside(uint32_t sums, uint32_t waiting, NodeId row, NodeId start, Nodes& out) {
+    loop(LoopKind::Vectorized, editor_.number(width_), out, [&](NodeId column, Nodes& body) {
+      const NodeId inRow = editor_.add(body, start, column);
+      const NodeId operands[] = {row, inRow, get(sums, {column}, body)};
+      set(waiting, operands, body);
+    });
+  }
+  /// The other way round.
+  void fetchSums(uint32_t sums, NodeId row, NodeId start, Nodes& out) {
+    loop(LoopKind::Vectorized, editor_.number(width_), out, [&](NodeId column, Nodes& body) {
+      const NodeId value = get(*totals_, {row, editor_.add(body, start, column)}, body);
+      const NodeId operands[] = {column, value};
+      set(sums, operands, body);
     });
   }
 
@@ -405,21 +399,12 @@ class Tensorizer {
     });
   }
 
-  /// The results of a block, when its tiles have not written them.
-  void writeFinished(NodeId first, NodeId rowCount, Nodes& out) {
-    loop(LoopKind::Serial, rowCount, out, [&](NodeId inBlock, Nodes& body) {
-      Copier row = rowAt(editor_.add(body, first, inBlock), body);
-      writeResults(row, editor_.extentOf(product_.results), editor_.number(0), body,
-                   [&](NodeId column, Nodes& inner) { return get(*finished_, {inBlock, column}, inner); });
-    });
-  }
-
-  /// The results of all rows, after the last chunk.
-  void writeTotals(Nodes& out) {
-    loop(LoopKind::Serial, editor_.extentOf(product_.rows), out, [&](NodeId position, Nodes& body) {
-      Copier row = rowAt(position, body, true);
+  /// The results of rows whose sums wait. `isApart`: outside of the loop over rows.
+  void writeWaiting(uint32_t waiting, NodeId first, NodeId rowCount, bool isApart, Nodes& out) {
+    loop(LoopKind::Serial, rowCount, out, [&](NodeId at, Nodes& body) {
+      Copier row = rowAt(editor_.add(body, first, at), body, isApart);
       writeResults(row, row.of(editor_.extentOf(product_.results)), editor_.number(0), body,
-                   [&](NodeId column, Nodes& inner) { return get(*totals_, {position, column}, inner); });
+                   [&](NodeId column, Nodes& inner) { return get(waiting, {at, column}, inner); });
     });
   }
 
@@ -428,7 +413,6 @@ class Tensorizer {
   const TileShape& shape_;
   std::set<NodeId> dependent_;
   int64_t width_ = 0;                 // of the tiles that are being written
-  Nodes positions_;                   // of their rows
   std::optional<uint32_t> finished_;  // sums of a block, when one loop writes its results
   std::optional<uint32_t> totals_;    // sums of all rows between chunks of steps
   std::optional<NodeId> chunkStart_;  // the first step of a chunk

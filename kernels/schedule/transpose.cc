@@ -55,8 +55,8 @@ class Transposer {
     const NodeId rows = count(outer_, before);
     const NodeId columns = count(inner_, before);
     // Of a block that may be shorter at the ends, mostly all is there: then there is nothing to find out.
-    const NodeId mostRows = editor_.number(mostOf(rows));
-    const NodeId mostColumns = editor_.number(mostOf(columns));
+    const NodeId mostRows = editor_.number(rangeOf(editor_, rows).high.value_or(0));
+    const NodeId mostColumns = editor_.number(rangeOf(editor_, columns).high.value_or(0));
     Nodes all;
     if (isWhole(mostRows) && isWhole(mostColumns) && !(isWhole(rows) && isWhole(columns))) {
       Nodes whole;
@@ -87,14 +87,6 @@ class Transposer {
   }
 
  private:
-  /// What an extent is at most, where it says so; 0 otherwise.
-  int64_t mostOf(NodeId extent) const {
-    if (const std::optional<int64_t> constant = editor_.constantOf(extent)) return *constant;
-    const Node& node = editor_.node(extent);
-    if (node.op == Op::Max) return mostOf(editor_.kernel().operandsOf(node)[0]);
-    if (node.op != Op::Min) return 0;
-    return editor_.constantOf(editor_.kernel().operandsOf(node)[1]).value_or(0);
-  }
   /// Whether an extent is known, and squares fill it.
   bool isWhole(NodeId extent) const {
     const int64_t constant = editor_.constantOf(extent).value_or(0);

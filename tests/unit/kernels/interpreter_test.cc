@@ -166,14 +166,16 @@ float contractSum(const std::vector<float>& x) {
   return result;
 }
 
+constexpr const char* kSum = R"(kernel "sum" {
+  symbol n = operand 0 axis 0
+  input f32[n]
+  scalar_output f32
+  %0 = reduce sum (%1 < $n) { %2 = load in0[%1] yield %2 }
+  set_scalar 0, %0
+})";
+
 TEST_CASE("interpreter: sums have the order of the numeric contract") {
-  const Kernel kernel = parsed(R"(kernel "sum" {
-    symbol n = operand 0 axis 0
-    input f32[n]
-    scalar_output f32
-    %0 = reduce sum (%1 < $n) { %2 = load in0[%1] yield %2 }
-    set_scalar 0, %0
-  })");
+  const Kernel kernel = parsed(kSum);
   for (const int64_t n : {0, 1, 2, 63, 64, 65, 127, 4095, 4096, 4097, 8192, 3 * 4096, 5 * 4096 + 17, 70001}) {
     std::vector<float> x(static_cast<size_t>(n));
     for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i) * 12.9898f) * 1000.0f;
@@ -198,13 +200,7 @@ double boundOf(int64_t count) {
 // that round, so the sum is off by at most `k * u / (1 - k * u)` times the sum of the magnitudes, with `u =
 // 2^-24` in `float32` and `2^-53` in `float64`.
 TEST_CASE("interpreter: sums are as close as the numeric contract says") {
-  const Kernel kernel = parsed(R"(kernel "sum" {
-    symbol n = operand 0 axis 0
-    input f32[n]
-    scalar_output f32
-    %0 = reduce sum (%1 < $n) { %2 = load in0[%1] yield %2 }
-    set_scalar 0, %0
-  })");
+  const Kernel kernel = parsed(kSum);
   double closest = 1;
   for (const int64_t n : {1, 64, 100, 4096, 4097, 3 * 4096, 7 * 4096, 9 * 4096 + 1, 200001})
     for (int spread = 0; spread < 3; ++spread) {
