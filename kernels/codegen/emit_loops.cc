@@ -2,6 +2,7 @@
 #include "kernels/codegen/function_emitter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/ConstantRange.h>
@@ -104,10 +105,12 @@ void FunctionEmitter::forLoop(const Node& node) {
 void FunctionEmitter::unrolledLoop(const Node& node) {
   const loop::LoopParts parts = loopParts(k_, node);
   const auto extent = static_cast<int64_t>(k_.node(parts.extents[0]).bits);
+  const bool wasUnrolled = std::exchange(isUnrolled_, true);
   for (int64_t i = 0; i < extent && shared_.error.empty(); ++i) {
     values_[parts.vars[0].value()] = i64(i);
     block(node.body);
   }
+  isUnrolled_ = wasUnrolled;
 }
 
 void FunctionEmitter::vectorLoop(const Node& node, const LaneAnalysis& analysis) {

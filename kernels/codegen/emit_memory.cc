@@ -103,7 +103,8 @@ void addTo(Sum& sum, llvm::Value* value, unsigned depth = 0) {
 }  // namespace
 
 /// Adds a position along an axis. Where the stride is not known, LLVM does not see what iterations of an
-/// unrolled loop have in common: constant parts of positions are kept apart.
+/// unrolled loop have in common: constant parts of positions are kept apart. A few strides after a place have
+/// an address in one instruction, so every fourth iteration of those in lanes has a place of its own.
 void FunctionEmitter::addPosition(Offset& offset, Value* position, Value* stride) {
   Sum sum;
   if (!llvm::isa<llvm::Constant>(stride)) addTo(sum, position);
@@ -114,9 +115,18 @@ void FunctionEmitter::addPosition(Offset& offset, Value* position, Value* stride
   }
   Value* shared = sum.terms[0];
   for (Value* const term : llvm::ArrayRef(sum.terms).drop_front()) shared = b_.CreateAdd(shared, term);
+  Value* const bytes = b_.CreateMul(stride, i64(offset.elementBytes));
+  const auto addTimes = [&](Value*& to, uint64_t count) {
+    to = b_.CreateAdd(to, b_.CreateMul(bytes, b_.getInt64(count)));
+  };
   offset.shared = b_.CreateAdd(offset.shared, b_.CreateMul(shared, stride));
-  offset.own = b_.CreateAdd(offset.own, b_.CreateMul(b_.getInt64(sum.constant), stride));
+  const uint64_t own = offset.isInFours ? sum.constant % 4 : sum.constant;
+  addTimes(offset.own, own);
+  addTimes(offset.fours, sum.constant - own);
 }
+
+/// An address that LLVM does not look into, lest it be counted on in registers for each of its neighbours.
+llvm::Value* FunctionEmitter::opaque(Value* address) { return b_.CreateStripInvariantGroup(address); }
 
 FunctionEmitter::Address FunctionEmitter::elementAddress(uint32_t buffer, std::span<const NodeId> indices) {
   llvm::Type* const element = memoryType(context_, k_.bufferType(loop::BufferIndex(buffer)));
@@ -125,15 +135,23 @@ FunctionEmitter::Address FunctionEmitter::elementAddress(uint32_t buffer, std::s
     const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(value);
     return constant != nullptr && constant->getZExtValue() == wanted;
   };
-  Offset offset{i64(0), i64(0)};
+  const std::vector<AxisPosition> axes = joinedAxes(buffer, indices);
+  const auto laneStride = [&](NodeId position) {
+    return lanes_.width == 0 ? std::optional<int64_t>(0) : lanes_.analysis->stride(position);
+  };
+  const bool isUniform = std::all_of(
+      axes.begin(), axes.end(), [&](const AxisPosition& axis) { return laneStride(axis.position) == 0; });
+  const bool isKnown = std::all_of(strides.begin(), strides.end(),
+                                   [](Value* stride) { return llvm::isa<llvm::Constant>(stride); });
+  Offset offset{.shared = i64(0),
+                .fours = i64(0),
+                .own = i64(0),
+                .isInFours = isUnrolled_ && !isUniform && !isKnown,
+                .elementBytes = sizeBytes(k_.bufferType(loop::BufferIndex(buffer)))};
   Value* step = i64(0);         // from lane to lane
   Value* laneOffset = nullptr;  // of lanes without such a step
-  bool isUniform = true;
-  for (const auto& [position, axis] : joinedAxes(buffer, indices)) {
-    const std::optional<int64_t> stride =
-        lanes_.width == 0 ? std::optional<int64_t>(0) : lanes_.analysis->stride(position);
-    if (stride != 0) isUniform = false;
-    if (stride) {
+  for (const auto& [position, axis] : axes) {
+    if (const std::optional<int64_t> stride = laneStride(position)) {
       addPosition(offset, scalarOf(position), strides[axis]);
       if (*stride != 0) step = b_.CreateAdd(step, b_.CreateMul(i64(*stride), strides[axis]));
     } else {
@@ -143,12 +161,13 @@ FunctionEmitter::Address FunctionEmitter::elementAddress(uint32_t buffer, std::s
   }
   const bool isOneAddress = isUniform || (laneOffset == nullptr && isConstant(step, 1));
   // Parts of an address may be out of bounds, and lanes that are not active.
-  if (isOneAddress && isConstant(offset.own, 0)) {
-    Value* const address = b_.CreateInBoundsGEP(element, buffers_[buffer], offset.shared);
-    return {address, address};
-  }
-  Value* first = b_.CreateGEP(element, buffers_[buffer], offset.shared);
-  if (!isConstant(offset.own, 0)) first = b_.CreateGEP(element, first, offset.own);
+  const bool isWhole = isConstant(offset.own, 0) && isConstant(offset.fours, 0);
+  Value* first =
+      b_.CreateGEP(element, buffers_[buffer], offset.shared, "",
+                   isOneAddress && isWhole ? llvm::GEPNoWrapFlags::inBounds() : llvm::GEPNoWrapFlags::none());
+  if (offset.isInFours) first = opaque(first);
+  if (!isConstant(offset.fours, 0)) first = opaque(b_.CreatePtrAdd(first, offset.fours));
+  if (!isConstant(offset.own, 0)) first = b_.CreatePtrAdd(first, offset.own);
   if (isOneAddress) return {first, first};
   // The same all the time, unless lanes go their own ways.
   Value* const steps = b_.CreateMul(splat(step), lanesFrom(i64(0), 1));

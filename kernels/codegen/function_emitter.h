@@ -83,12 +83,15 @@ class FunctionEmitter {
     size_t axis;
   };
   std::vector<AxisPosition> joinedAxes(uint32_t buffer, std::span<const loop::NodeId> indices) const;
-  /// In elements: of the place that neighbours share, and from there.
   struct Offset {
-    Value* shared;
-    Value* own;
+    Value* shared;  ///< elements, to the place that neighbours share
+    Value* fours;   ///< bytes from there, to the one that four of them share; 0 unless isInFours
+    Value* own;     ///< bytes from there
+    bool isInFours;
+    int64_t elementBytes;
   };
   void addPosition(Offset& offset, Value* position, Value* stride);
+  Value* opaque(Value* address);
   struct Address {
     Value* each;            ///< the one address, or a vector of addresses where lanes are not consecutive
     Value* first;           ///< of the first lane
@@ -176,6 +179,7 @@ class FunctionEmitter {
   std::vector<Value*> values_;                      ///< of the nodes emitted so far
   std::vector<LocalStorage> locals_;
   Lanes lanes_;
+  bool isUnrolled_ = false;  ///< inside of an iteration of an unrolled loop
   uint32_t emitted_ = 0;
 };
 
