@@ -21,15 +21,15 @@ void finish(KernelCase& each, bool isNarrow) {
 
 bool isNarrowIn(uint64_t round) { return round % 2 == 1; }
 
-std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic, bool isNarrow) {
+std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, Unknown unknown, bool isNarrow) {
   KernelCase each;
   each.call = std::make_unique<PreparedCase>();
   each.program = &each.call->program;
-  prepare(*each.call, op, c, isSymbolic);
+  prepare(*each.call, op, c, unknown);
   if (each.program->typeError() || each.call->broken || isTooLarge(each.call->expected)) return std::nullopt;
   each.inputs = each.call->inputs;
   each.expected = each.call->expected;
-  each.text = describe(op, c) + (isSymbolic ? " symbolic" : "");
+  each.text = describe(op, c) + unknown.text();
   finish(each, isNarrow);
   return each;
 }

@@ -27,7 +27,7 @@ using KernelCases = std::vector<KernelCase>;
 /// Register tiles of both kinds, in turn.
 bool isNarrowIn(uint64_t round);
 /// Nothing for a case that never comes to run.
-std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, bool isSymbolic, bool isNarrow);
+std::optional<KernelCase> kernelCase(const OpDef& op, const Case& c, Unknown unknown, bool isNarrow);
 std::optional<KernelCase> kernelCaseOfGroup(uint64_t seed);
 /// Results without elements whose other extents, or inputs that nobody has to look at, are not what they
 /// should be if there were some.

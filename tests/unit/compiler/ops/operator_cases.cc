@@ -3,6 +3,8 @@
 #include <iterator>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "base/checked_math.h"
 #include "tests/unit/compiler/ops/case_makers.h"
 
@@ -394,6 +396,17 @@ std::vector<const OpDef*> legalisedOperators() {
 }
 std::vector<const OpDef*> libraryOperators() {
   return operatorsWhere([](const OpDef& op) { return !op.library.empty(); });
+}
+
+Unknown Unknown::in(uint64_t round) {
+  Unknown out(round % 4 == 1);
+  if (round % 4 > 1) out.axes_ = Random(round).next();
+  return out;
+}
+
+std::string Unknown::text() const {
+  if (axes_ == 0) return "";
+  return axes_ == ~uint64_t{0} ? " symbolic" : fmt::format(" symbolic {:x}", axes_);
 }
 
 Case makeCase(const OpDef& op, uint64_t round) {

@@ -22,6 +22,22 @@ struct Case {
   std::vector<bool> isConstant = {};  ///< by input; shorter means no
 };
 
+/// Which extents of the inputs of a call only the run tells.
+class Unknown {
+ public:
+  /// All, or none.
+  constexpr Unknown(bool all) : axes_(all ? ~uint64_t{0} : 0) {}
+  /// All, none, and any mix in turn.
+  static Unknown in(uint64_t round);
+  /// Of an axis, by its number when those of all inputs are counted.
+  bool at(size_t axis) const { return (axes_ >> axis % 64 & 1) != 0; }
+  /// "", " symbolic", or a mix.
+  std::string text() const;
+
+ private:
+  uint64_t axes_;
+};
+
 /// `round` 0, 1, ... of an operator.
 Case makeCase(const OpDef& op, uint64_t round);
 /// The same with one of the extents 0 and the others huge, so that no tensor that is not constant

@@ -8,10 +8,11 @@ bool isTooLarge(const Outcome& outcome) {
   return outcome.error && outcome.error->find("too large") != std::string::npos;
 }
 
-void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic) {
+void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, Unknown unknown) {
   GroupProgram& program = prepared.program;
   std::vector<Tensor>& inputs = prepared.inputs;
   std::vector<Handle> args;
+  size_t axis = 0;
   for (size_t i = 0; i < c.inputs.size(); ++i) {
     const Tensor& input = c.inputs[i];
     if (i < c.isConstant.size() && c.isConstant[i]) {
@@ -21,9 +22,10 @@ void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymb
     // An element of which the value is a dim has a symbol of its own, so their number is known.
     const bool hasValues = i < 32 && (op.valueInputs >> i & 1) != 0;
     std::vector<DimExpr> extents;
-    for (size_t axis = 0; axis < input.shape.size(); ++axis)
-      extents.push_back(isSymbolic && !hasValues ? program.symbol("n")
-                                                 : DimExpr::constant(input.shape[axis]));
+    for (const int64_t extent : input.shape) {
+      const bool isUnknown = unknown.at(axis++) && !hasValues;
+      extents.push_back(isUnknown ? program.symbol("n") : DimExpr::constant(extent));
+    }
     std::optional<std::vector<DimExpr>> values;
     if (hasValues) {
       values.emplace();

@@ -10,7 +10,7 @@
 
 namespace baton::ops::test {
 
-/// The call as a program, with constants or symbols as extents, and what it gives.
+/// The call as a program, with constants and symbols as extents, and what it gives.
 struct PreparedCase {
   GroupProgram program;
   std::vector<Tensor> inputs;         ///< of the program
@@ -20,6 +20,6 @@ struct PreparedCase {
 /// More than the reference version would hold.
 bool isTooLarge(const Outcome& outcome);
 /// Builds and evaluates. Check `program.typeError()` first.
-void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, bool isSymbolic);
+void prepare(PreparedCase& prepared, const OpDef& op, const Case& c, Unknown unknown);
 
 }  // namespace baton::ops::test
