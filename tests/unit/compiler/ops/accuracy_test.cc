@@ -1,7 +1,9 @@
 // How far elementwise operators are from the true values in the storage types, which have few enough values
 // to try all of them. f32 and f64: tests/unit/kernels/math_test.cc.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string_view>
 
@@ -166,6 +168,59 @@ TEST_CASE("accuracy: elementwise operators of two operands in the storage types"
       CHECK(worst <= kMostSteps);
     }
   }
+}
+
+namespace {
+
+/// Numbers of both signs over the exponents for which gelu is neither 0 nor the number itself.
+template <class T>
+std::vector<T> spread(size_t count) {
+  std::vector<T> out;
+  Random random(1);
+  for (size_t i = 0; i < count; ++i) {
+    const auto exponent = static_cast<int>(random.between(-12, 3));
+    const double sign = random.chance(50) ? 1 : -1;
+    out.push_back(
+        static_cast<T>(sign * std::ldexp(1 + std::ldexp(double(random.next() >> 11), -53), exponent)));
+  }
+  return out;
+}
+
+/// The greatest error, as a part of |x|.
+template <class T, class Exact>
+double worstPartOfX(DType dtype, const char* approximate, const Exact& exact) {
+  const std::vector<T> data = spread<T>(effort(200'000, 10'000));
+  const std::vector<int64_t> shape = {static_cast<int64_t>(data.size())};
+  const OpDef& op = *OpRegistry::instance().find("nn.gelu");
+  ir::Attrs attrs = defaultAttrs(op);
+  attrs.set("approximate", std::string(approximate));
+  const TensorView inputs[] = {{dtype, shape, reinterpret_cast<const std::byte*>(data.data())}};
+  const auto results = evaluateReference(op, attrs, inputs);
+  if (!results) return std::numeric_limits<double>::infinity();
+  const std::byte* const bytes = results.assume_value()[0].bytes.data();
+  long double worst = 0;
+  for (size_t i = 0; i < data.size(); ++i) {
+    T found;
+    std::memcpy(&found, bytes + i * sizeof found, sizeof found);
+    const auto x = static_cast<long double>(data[i]);
+    worst = std::max(worst, std::fabs(found - exact(x)) / std::fabs(x));
+  }
+  return static_cast<double>(worst);
+}
+
+}  // namespace
+
+// Not in units of the result: 1 + erf has few digits where erf is close to -1.
+TEST_CASE("accuracy: gelu is within two units in the last place of its operand") {
+  const auto erf = [](long double x) { return x * std::erfc(-x / std::sqrt(2.0L)) / 2; };
+  const auto tanh = [](long double x) {
+    const long double root = std::sqrt(2 / 3.14159265358979323846264338327950288L);
+    return x / (1 + std::exp(-2 * root * (x + 0.044715L * x * x * x)));
+  };
+  CHECK(worstPartOfX<float>(DType::F32, "none", erf) <= std::ldexp(1.0, -22));
+  CHECK(worstPartOfX<double>(DType::F64, "none", erf) <= std::ldexp(1.0, -51));
+  CHECK(worstPartOfX<float>(DType::F32, "tanh", tanh) <= std::ldexp(1.0, -22));
+  CHECK(worstPartOfX<double>(DType::F64, "tanh", tanh) <= std::ldexp(1.0, -51));
 }
 
 }  // namespace baton::ops::test
