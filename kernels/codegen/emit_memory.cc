@@ -51,7 +51,7 @@ void FunctionEmitter::annotate(llvm::Instruction* access, uint32_t buffer) const
 }
 
 /// Positions along axes that were one number, as floordiv(i, n) and floormod(i, n) along an axis of n, are
-/// that number along the latter axis.
+/// that number along the latter axis. Axes of one element do not count.
 std::vector<FunctionEmitter::AxisPosition> FunctionEmitter::joinedAxes(
     uint32_t buffer, std::span<const NodeId> indices) const {
   const std::vector<DimExpr>& extents = k_.bufferExtents(loop::BufferIndex(buffer));
@@ -63,7 +63,8 @@ std::vector<FunctionEmitter::AxisPosition> FunctionEmitter::joinedAxes(
   std::vector<AxisPosition> joined;
   for (size_t axis = 0; axis < indices.size(); ++axis) {
     const Node& inner = k_.node(indices[axis]);
-    if (!joined.empty() && joined.back().axis + 1 == axis && inner.op == Op::FloorMod) {
+    if (extents[axis].asConstant() == 1 && inner.op == Op::Const) continue;  // 0
+    if (!joined.empty() && inner.op == Op::FloorMod) {
       const Node& outer = k_.node(joined.back().position);
       const auto a = k_.operandsOf(outer);
       const auto b = k_.operandsOf(inner);

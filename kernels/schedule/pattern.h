@@ -17,4 +17,8 @@ struct TransposedRead {
 /// read lies in memory. Nothing where all lies along the last one, or anywhere.
 std::optional<TransposedRead> transposedRead(const loop::Kernel& kernel, std::span<const std::string> loops);
 
+/// Of loops one in another: how many of the last ones, which could be one, since whatever uses their
+/// variables is at the place in memory that comes next. At least 1.
+size_t contiguousLoops(const loop::Kernel& kernel, std::span<const std::string> loops);
+
 }  // namespace baton::schedule

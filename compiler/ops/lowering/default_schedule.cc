@@ -187,6 +187,34 @@ std::optional<Schedule> transposedSchedule(const loop::Kernel& kernel, const Loo
   return scheduleTransposed(nest, read->loop, side);
 }
 
+/// The last loops as one, in lanes, where rows are short and follow on each other in memory. The rest is as
+/// of a nest with that loop.
+std::optional<Schedule> contiguousSchedule(const loop::Kernel& kernel, const LoopNest& nest) {
+  if (nest.isRowWise || nest.sharedLoops != nest.loops.size()) return std::nullopt;
+  if (nest.loops.back().extent.value_or(kLongRow) >= kLongRow) return std::nullopt;
+  std::vector<std::string> names;
+  for (const LoopNest::Loop& loop : nest.loops) names.push_back(loop.name);
+  const size_t count = schedule::contiguousLoops(kernel, names);
+  if (count < 2) return std::nullopt;
+  Schedule out;
+  LoopNest flat = nest;
+  while (flat.loops.size() > nest.loops.size() - count + 1) flat.loops.pop_back();
+  LoopNest::Loop& last = flat.loops.back();
+  for (size_t i = flat.loops.size(); i < nest.loops.size(); ++i) {
+    const LoopNest::Loop& next = nest.loops[i];
+    std::string fused = last.name + "_" + next.name;
+    out.push_back({Kind::Fuse, {last.name, next.name}, {}, {fused}});
+    last.name = std::move(fused);
+    if (last.extent) last.extent = *last.extent * *next.extent;
+  }
+  flat.sharedLoops = flat.loops.size();
+  if (flat.loops.size() == 1)
+    scheduleRow(flat, out);
+  else
+    scheduleRows(flat, parallelLoops(flat), out);
+  return out;
+}
+
 /// In the order of preference. What is checked between two loops keeps them apart, and the inner ones from
 /// running over threads.
 std::vector<Schedule> schedulesOf(const loop::Kernel& kernel, const LoopNest& nest,
@@ -204,6 +232,8 @@ std::vector<Schedule> schedulesOf(const loop::Kernel& kernel, const LoopNest& ne
   } else {
     if (const std::optional<Schedule> transposed = transposedSchedule(kernel, nest))
       all.push_back(*transposed);
+    if (const std::optional<Schedule> contiguous = contiguousSchedule(kernel, nest))
+      all.push_back(*contiguous);
     const size_t most = parallelLoops(nest);
     for (size_t count = most; count > 0; count = count > 1 ? 1 : 0) {
       all.emplace_back();

@@ -114,4 +114,34 @@ TEST_CASE("pattern: what is read across") {
   CHECK(!transposedRead(kernelOf(replaced(kTurned, "load in0[%1, %0]", "load in0[0, %0]")), loops));
 }
 
+TEST_CASE("pattern: loops that could be one") {
+  constexpr const char* kImage = R"(kernel "k" {
+    symbol n = operand 0 axis 0
+    input f32[n, 5, 1, 3]
+    input f32[5]
+    output f32[n, 5, 3]
+    for %0 < $n as i {
+      for %1 < 5 as j {
+        for %2 < 3 as k {
+          %3 = load in0[%0, %1, 0, %2]
+          store out0[%0, %1, %2], %3
+        }
+      }
+    }
+  })";
+  const std::string loops[] = {"i", "j", "k"};
+  const auto count = [&](const std::string& from, const std::string& to) {
+    return contiguousLoops(kernelOf(replaced(kImage, from, to)), loops);
+  };
+  CHECK(contiguousLoops(kernelOf(kImage), loops) == 3);
+  CHECK(count("load in0[%0, %1, 0, %2]", "load in1[%1]") == 1);           // along one of them
+  CHECK(count("load in0[%0, %1, 0, %2]", "load in0[%0, 2, 0, 1]") == 2);  // along those around them
+  CHECK(count("load in0[%0, %1, 0, %2]", "load in0[0, %1, 0, %2]") == 2);
+  CHECK(count("store out0[%0, %1, %2]", "store out0[%0, %2, %1]") == 1);
+  CHECK(count("< 3", "< 2") == 1);  // not all of an axis
+  CHECK(count("< 5", "< 4") == 2);
+  CHECK(count("< 3", "< $n") == 1);  // of an extent that only the run tells
+  CHECK(count("%3 = load in0[%0, %1, 0, %2]", "%4 = cast f32 %2 %3 = add f32 %4, %4") == 1);  // as a value
+}
+
 }  // namespace baton::schedule::test
