@@ -114,6 +114,7 @@ class Operator<string name, list<Input> inputs, string stem> {
   string Algorithm = "";                  // of kernels/library; where Lowering is Library
   string Reference = stem;
   string Summary = ?;                     // one sentence
-  string Formula = ?;                     // in terms of input and attribute names
+  string Formula = ?;                     // in terms of input and attribute names; shown as code, so without backquotes,
+                                          // and whole: none that refers to another operator
   string Errors = "";                     // beyond types, ranks and shapes that do not fit
 }

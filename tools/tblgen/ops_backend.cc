@@ -62,6 +62,10 @@ std::vector<Operator> readOperators(llvm::RecordKeeper& records) {
       llvm::PrintFatalError(record->getLoc(), "a fusion kind is for operators that are loops: " + op.name);
     if (op.isLibrary() == op.text("Algorithm").empty())
       llvm::PrintFatalError(record->getLoc(), "an algorithm is for operators of the library: " + op.name);
+    if (record->isValueUnset("Formula") || op.text("Formula").empty())
+      llvm::PrintFatalError(record->getLoc(), "no formula: " + op.name);
+    if (op.text("Formula").find('`') != std::string::npos)
+      llvm::PrintFatalError(record->getLoc(), "a formula is shown as code, without backquotes: " + op.name);
     std::vector<std::string> own = {op.name};
     for (llvm::StringRef alias : record->getValueAsListOfStrings("Aliases")) own.push_back(alias.str());
     for (const std::string& name : own)

@@ -11,7 +11,7 @@ def BlockShape : Attr<"block_shape", IntListAttr, "[1, 1]", "Extent of a block a
 def : BlockOperator<"nn.depth_to_space", "depthToSpace"> {
   let Attrs = [BlockSize, BlockLayout, BlockMode];
   let Summary = "Channels as blocks of the plane";
-  let Formula = "y[n, c, h * b + i, w * b + j] = data[n, (i * b + j) * C + c, h, w], where C = channels / b^2; c * b^2 + i * b + j in mode `CRD`";
+  let Formula = "y[n, c, h * b + i, w * b + j] = data[n, (i * b + j) * C + c, h, w], where C = channels / b^2; of channel c * b^2 + i * b + j in mode CRD; b = block_size";
   let Errors = "Another rank than 4; channels that b^2 does not divide; a block below 1; another layout or mode";
 }
 def : BlockOperator<"nn.space_to_depth", "spaceToDepth"> {
@@ -36,7 +36,7 @@ def : BlockOperator<"nn.batch_to_space_nd", "batchToSpaceNd"> {
     RequiredAttr<"crops", IntListAttr, "What is removed before and after each of these axes: [[before, after], ...]">,
   ];
   let Summary = "Batches as the places in the blocks of some axes";
-  let Formula = "`nn.space_to_batch_nd` backwards";
+  let Formula = "y[b, q..., r...] = data[(i... in row-major order) * n + b, p..., r...], where p * block_shape + i = q + before, 0 <= i < block_shape, n is the number of batches of the result, and before are the first of each of the crops";
   let Errors = "Fewer axes than blocks; a block below 1; a negative crop, or one of more than there is; a number of batches that the blocks do not divide";
 }
 def : BlockOperator<"layout_transform", "layoutTransform"> {

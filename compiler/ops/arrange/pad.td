@@ -25,7 +25,7 @@ def : Operator<"dyn.nn.pad", [Input<"data", AnyType>, Input<"pad widths", Index>
   let Lowering = Legal;
   let ValueInputs = [1];
   let Summary = "`nn.pad` by widths that are a tensor of shape (r, 2), or flat";
-  let Formula = "as `nn.pad`";
+  let Formula = "y[i...] = data[i - before...], or what the mode says where that is outside; before = pad widths[:, 0]";
   let Errors = "As `nn.pad`";
 }
 def : PadOperator<"nn.mirror_pad", [Input<"data", AnyType>], "mirrorPad"> {

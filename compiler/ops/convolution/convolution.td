@@ -62,7 +62,7 @@ def : Operator<"nn.deformable_conv2d", [Input<"data", Float>, Input<"offset", Fl
   ], ConvolutionLayouts<"NCHW", "OIHW">.Attrs);
   let Lowering = Legal;
   let Summary = "Convolution over places that the second input moves: by its channels 2j and 2j + 1 downwards and to the right, where j counts groups of offsets and for each of them the elements of the window in row-major order. It has the layout of the data, and the extents of the result along H and W";
-  let Formula = "as `nn.conv2d`, of x[n, i, h + offset[n, 2j, p...], w + offset[n, 2j + 1, p...]] between elements as `nn.deformable_conv2d.samples` says";
+  let Formula = "y[n, o, p, q] = sum over i, u, v of x[n, group of o + i, p * strides + u * dilation - padding + offset[n, 2j, p, q], q * strides + v * dilation - padding + offset[n, 2j + 1, p, q]] * weight[o, i, u, v], where j = (group of offsets of channel group of o + i) * (elements of the window) + (place of (u, v) in it), and x is interpolated between elements, 0 outside";
   let Errors = ConvolutionErrors # "; offsets of another shape; groups of offsets that do not divide the channels";
 }
 def : Operator<"nn.deformable_conv2d.samples", [Input<"data", Float>, Input<"offset", Float>, Input<"weight", Float>], "deformableSamples"> {

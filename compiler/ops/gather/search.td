@@ -32,6 +32,6 @@ def : Operator<"argwhere.rows", [Input<"condition", Bool>, Input<"count", Index>
   let Failure = CountedRows;
   let ValueInputs = [1];
   let Summary = "`argwhere` when the number of elements that are true is known";
-  let Formula = "as `argwhere`";
+  let Formula = "y[k] = the k-th position i... with condition[i...], in row-major order";
   let Errors = "A negative count";
 }

@@ -12,7 +12,7 @@ def : Operator<"image.crop_and_resize", [Input<"data", Numeric>, Input<"boxes", 
   let Lowering = Element;
   let Failure = GatheredIndex;
   let Summary = "Boxes [y1, x1, y2, x2], as parts of the height and the width, cut out and brought to one size: `image.resize2d` in mode `tf_crop_and_resize`, each of the batch that its index says; a negative one counts from the end";
-  let Formula = "y[b, c, i, j] = data[box indices[b], c] at the place of (i, j), as of `image.resize2d` with the roi boxes[b]";
+  let Formula = "y[b, c, i, j] = data[box indices[b], c] at (y1 * (H - 1) + i * (y2 - y1) * (H - 1) / (h - 1), x1 * (W - 1) + j * (x2 - x1) * (W - 1) / (w - 1)), interpolated, where (y1, x1, y2, x2) = boxes[b] and (h, w) = crop_size; at 0.5 * (y1 + y2) * (H - 1) where h is 1, and likewise for w; extrapolation_value outside of the data";
   let Errors = "No crop_size, or another number of extents than 2; a layout without N, H and W; boxes of other shapes than (b, 4) and (b,); another method; an axis without elements";
 }
 

@@ -88,6 +88,6 @@ def : Operator<"nn.lrn", [Input<"data", Float>], "lrn"> {
   let Lowering = Element;
   let Dims = "unary";
   let Summary = "Normalisation by the squares of what is near along an axis";
-  let Formula = "x / (bias + alpha / size * sum of x^2 of `size` elements)^beta";
+  let Formula = "data[..., i, ...] / (bias + alpha * (sum of data[..., k, ...]^2 for i - floor((size - 1) / 2) <= k <= i + floor(size / 2), 0 beyond the ends) / size)^beta";
   let Errors = "An axis outside [-r, r); a size below 1";
 }

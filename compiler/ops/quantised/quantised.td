@@ -85,6 +85,6 @@ def : QuantisedOperator<"qnn.conv2d", ProductInputs, "qnnConv2d"> {
     ProductType,
   ]);
   let Summary = "`nn.conv2d` of quantised tensors, with the product of their scales for its scale, which the operator does not look at. Padding stands for 0";
-  let Formula = "as `nn.conv2d`, of data - input zero point and weight - kernel zero point[o]";
+  let Formula = "y[n, o, p...] = sum over i, k... of (data[n, group of o + i, (p * strides + k * dilation - padding)...] - input zero point) * (weight[o, i, k...] - kernel zero point[o]), without what is in the padding";
   let Errors = "As of `nn.conv2d`; axes in blocks; vectors of another length; another type";
 }

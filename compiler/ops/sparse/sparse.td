@@ -45,7 +45,7 @@ def : FromPositions<"sparse_to_dense", [Input<"positions", Index>, Input<"values
 def : FromPositions<"dyn.sparse_to_dense", [Input<"positions", Index>, Input<"shape", Index>, Input<"values", AnyType>, OptionalInput<"default value", AnyType>], "dynSparseToDense"> {
   let ValueInputs = [1];
   let Summary = "`sparse_to_dense` to a shape that is a tensor";
-  let Formula = "as `sparse_to_dense`";
+  let Formula = "y[positions[i]...] = values[i]; the default value elsewhere";
   let Errors = "Ranks that do not fit; another number of values than positions";
 }
 def : FromPositions<"sparse_fill_empty_rows", [Input<"positions", Index>, Input<"values", AnyType>, Input<"shape", Index>, Input<"default value", AnyType>], "sparseFillEmptyRows"> {

@@ -56,7 +56,7 @@ class MultiboxDecoder<string name, string stem> : Operator<name, [Input<"class p
 def : MultiboxDecoder<"vision.multibox_transform_loc", "multiboxTransformLoc"> {
   let Lowering = Legal;
   let Summary = "Rows [id, score, x1, y1, x2, y2] of the boxes of each batch of which a class is likely, first, and rows of -1; and how many there are. The class is the likeliest one, of equal ones the first";
-  let Formula = "rows, counts = `vision.multibox_decode`, without rows of the id -1";
+  let Formula = "rows[b, k] = (id, score, x1, y1, x2, y2) of the k-th box of an id not below 0, -1 behind counts[b] of them; x1, x2 = px * v0 * aw + ax -+ exp(pw * v2) * aw / 2, where a is the middle and the extent of the anchor and p the predictions; y1, y2 likewise; score = max over c of class probabilities[b, c, box], id = the first such c, less 1 without keep_background, which leaves out 0; background below the threshold";
 }
 def : MultiboxDecoder<"vision.multibox_decode", "multiboxDecode"> {
   let Fusion = Opaque;

@@ -68,12 +68,12 @@ def : SuppressionKernel<"library.non_max_suppression", [RowsInput, Input<"valid 
   let Formula = "rows, indices, counts";
   let Errors = "An index that is not in a row";
 }
-class ClassSuppression<string name, string stem, string algorithm, string summary> : SuppressionKernel<name, [Input<"boxes", Float>, Input<"scores", Float>, Input<"max output boxes per class", Index>, Input<"iou threshold", Float>, Input<"score threshold", Float>], stem, algorithm> {
+class ClassSuppression<string name, string stem, string algorithm, string results, string summary> : SuppressionKernel<name, [Input<"boxes", Float>, Input<"scores", Float>, Input<"max output boxes per class", Index>, Input<"iou threshold", Float>, Input<"score threshold", Float>], stem, algorithm> {
   let Summary = summary;
-  let Formula = "as `vision.all_class_non_max_suppression`";
+  let Formula = results # ", where overlap = shared / (a + b - shared) of the areas; 0 where that is not above 0";
 }
-def : ClassSuppression<"library.class_suppression", "libraryClassSuppression", "class_suppression", "`vision.all_class_non_max_suppression` of format `onnx`">;
-def : ClassSuppression<"library.class_suppression_by_batch", "libraryClassSuppressionByBatch", "class_suppression_by_batch", "`vision.all_class_non_max_suppression` of format `tensorflow`">;
+def : ClassSuppression<"library.class_suppression", "libraryClassSuppression", "class_suppression", "rows, count", "`vision.all_class_non_max_suppression` of format `onnx`">;
+def : ClassSuppression<"library.class_suppression_by_batch", "libraryClassSuppressionByBatch", "class_suppression_by_batch", "rows, scores, counts", "`vision.all_class_non_max_suppression` of format `tensorflow`">;
 def : SuppressionKernel<"library.regular_suppression", [Input<"boxes", Float>, Input<"scores", Float>, Input<"max detections per class", Index>, Input<"max detections", Index>, Input<"num classes", Index>, Input<"iou threshold", Float>, Input<"score threshold", Float>], "libraryRegularSuppression", "regular_suppression"> {
   let ValueInputs = [3, 4];
   let Summary = "`vision.regular_non_max_suppression`";
