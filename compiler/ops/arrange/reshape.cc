@@ -189,6 +189,19 @@ class ShapeWalk {
     return !allowsZero() || context_.decide(extent, Relation::Ge, one()) == Truth::True;
   }
 
+  /// What `factors` leave of `total` for -1. They divide one after another, which is the same, where their
+  /// product need not be a number of 64 bits: numbers of a program, unlike extents, may be anything.
+  DimExpr dividedBy(DimExpr total, const std::vector<DimExpr>& factors) const {
+    const auto divide = [&](const DimExpr& divisor) {
+      const bool isPositive = context_.decide(divisor, Relation::Ge, one()) == Truth::True;
+      return floorDiv(total, isPositive ? divisor : max(divisor, one()));
+    };
+    const DimExpr whole = product(factors);
+    if (counted_.empty() && !whole.isTooLarge()) return divide(whole);
+    for (const DimExpr& factor : factors) total = divide(factor);
+    return total;
+  }
+
   Result<std::vector<DimExpr>> finish() {
     // Equal extents cancel where -1 is inferred, so that what remains is simple.
     std::vector<DimExpr> known;
@@ -205,9 +218,7 @@ class ShapeWalk {
       BATON_TRY(context_.require(inferredCount, Relation::Le, one(),
                                  fmt::format("{}: the new shape holds {{0}} times -1", call_.op->name)));
     if (!inferredCount.isZero()) {
-      DimExpr divisor = product(known);
-      if (context_.decide(divisor, Relation::Ge, one()) != Truth::True) divisor = max(divisor, one());
-      const DimExpr rest = floorDiv(product(total_), divisor);
+      const DimExpr rest = dividedBy(product(total_), known);
       if (inferred_) result_[*inferred_] = rest;
       for (const auto& [i, isInferred] : isInferred_) result_[i] = max(result_[i], isInferred * rest);
     }
