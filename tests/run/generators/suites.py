@@ -228,22 +228,43 @@ def moved(p):
             p.case("topk_known", [("topk(%x, k=2).0", f32(np.take_along_axis(x.a, order, 1))), ('topk(%x, k=2, ret_type="indices")', same("int32", order))], {"x": x})
 
 
+def slice_of(p, x, round, begin, end, strides):
+    """Bounds that are known when compiling, and when running."""
+    n = x.a.ndim
+    index = tuple(slice(b, e, k) for b, e, k in zip(begin, end, strides))
+    cut = f32(x.a[index])
+    words = ", ".join(f"{k}i64" for k in strides)
+    p.case(f"slice_{n}_{round}", [(f"strided_slice(%x, begin={begin}, end={end}, strides={strides})", cut),
+                                  (f"strided_slice(%x, %b, %e, stack(({words})))", cut)], {"x": x, "b": ints(*begin), "e": ints(*end)},
+           dims={"b": str(n), "e": str(n)})
+
+
+def filled(shape, choice):
+    """Bounds and strides of all signs that leave elements, along some axis fewer than there are."""
+    while True:
+        begin = [int(choice.integers(-s, s)) for s in shape]
+        end = [int(choice.integers(-s - 2, s + 2)) for s in shape]
+        strides = [int(choice.choice([1, 2, 3, -1, -2])) for _ in shape]
+        size = [len(range(*slice(*bounds).indices(s))) for bounds, s in zip(zip(begin, end, strides), shape)]
+        if all(size) and max(size) > 1 and size != list(shape) and min(strides) < 0 < max(strides):
+            return begin, end, strides
+
+
 def slices(p):
+    choice = np.random.default_rng(72)
     for shape in ((3, 4), (2, 3, 4), (2, 2, 3, 2)):
-        for round in range(4):
+        for round in range(8):
             n = len(shape)
             x = count(*shape)
+            if round > 3:
+                slice_of(p, x, round, *filled(shape, choice))
+                continue
             begin = [int(rng.integers(-s, s)) for s in shape]
             end = [int(rng.integers(-s - 1, s + 1)) for s in shape]
             strides = [int(rng.choice([1, 2, -1])) for _ in shape]
             if round == 3:
                 begin, end, strides = [1000000 if s else -1000000 for s in range(n)], [-1000000 if s else 1000000 for s in range(n)], [-1 if s else 1 for s in range(n)]
-            index = tuple(slice(b, e, k) for b, e, k in zip(begin, end, strides))
-            cut = f32(x.a[index])
-            words = ", ".join(f"{k}i64" for k in strides)
-            p.case(f"slice_{n}_{round}", [(f"strided_slice(%x, begin={begin}, end={end}, strides={strides})", cut),
-                                          (f"strided_slice(%x, %b, %e, stack(({words})))", cut)], {"x": x, "b": ints(*begin), "e": ints(*end)},
-                   dims={"b": str(n), "e": str(n)})
+            slice_of(p, x, round, begin, end, strides)
     x = count(4, 5)
     for b, s in (((1, 2), (2, -1)), ((0, 0), (4, 5)), ((3, 4), (0, 1))):
         size = tuple(slice(i, None if n < 0 else i + n) for i, n in zip(b, s))
