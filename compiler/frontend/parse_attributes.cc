@@ -24,6 +24,18 @@ std::string_view kindName(ops::AttrKind kind) {
   return "a value";
 }
 
+/// Attributes of any operator with a weight, where tuners note how they have laid it out; dumps have
+/// them where they have not, too.
+bool isOfTuners(std::string_view name) {
+  return name == "auto_scheduler_rewritten_layout" || name == "meta_schedule_original_shape";
+}
+
+bool isNothing(const RawAttr& raw) {
+  using Kind = RawAttr::Kind;
+  return raw.kind == Kind::None || (raw.kind == Kind::String && raw.text.empty()) ||
+         (raw.kind == Kind::List && raw.list.empty());
+}
+
 /// What was written, as messages show it.
 std::string shownValue(const RawAttr& raw) {
   switch (raw.kind) {
@@ -186,9 +198,17 @@ bool Parser::parseAttribute(const ops::OpDef& op, ir::Attrs& attrs) {
   auto spec = std::find_if(op.attrs.begin(), op.attrs.end(),
                            [&](const ops::AttrSpec& candidate) { return candidate.name == name; });
   if (spec == op.attrs.end()) {
-    // Left behind in dumps by tuners of other systems; they say nothing about the result.
+    // They say nothing about the result.
     if (std::find(op.ignoredAttrs.begin(), op.ignoredAttrs.end(), name) != op.ignoredAttrs.end())
       return parseRawAttr().has_value();
+    if (isOfTuners(name)) {
+      const std::optional<RawAttr> raw = parseRawAttr();
+      if (!raw || isNothing(*raw)) return raw.has_value();
+      error(place, fmt::format("{}: {} says that a tuner has laid out an operand anew, which is not "
+                               "supported: found {}; expected nothing",
+                               op.name, name, shownValue(*raw)));
+      return false;
+    }
     std::string known;
     NearestName nearest(name);
     for (const ops::AttrSpec& candidate : op.attrs) {

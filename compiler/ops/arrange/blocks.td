@@ -3,7 +3,7 @@
 class BlockOperator<string name, string stem> : Operator<name, [Input<"data", AnyType>], stem> {
   let Lowering = Legal;
 }
-def BlockSize : RequiredAttr<"block_size", IntAttr, "Extent of a block along both axes">;
+def BlockSize : Attr<"block_size", IntAttr, "1", "Extent of a block along both axes">;
 def BlockLayout : Attr<"layout", StringAttr, "NCHW", "`NCHW` or `NHWC`">;
 def BlockMode : Attr<"mode", StringAttr, "DCR", "Which part of the channel is the place in the block: `DCR` the first, `CRD` the last">;
 def BlockShape : Attr<"block_shape", IntListAttr, "[1, 1]", "Extent of a block along each of the axes after the first">;

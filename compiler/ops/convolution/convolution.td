@@ -37,7 +37,6 @@ class ConvolutionOperator<string name, string stem, string formula, string summa
 class Convolution<string name, string text, string data, string kernel, string summary>
     : ConvolutionOperator<name, "convolution", "y[n, o, p...] = sum over i, k... of x[n, group of o + i, (p * strides + k * dilation - padding)...] * weight[o, i, k...]", summary> {
   let Attrs = !listconcat(ConvolutionWindow<text>.Attrs, ConvolutionLayouts<data, kernel>.Attrs);
-  let IgnoredAttrs = ["auto_scheduler_rewritten_layout", "meta_schedule_original_shape"];
 }
 def : Convolution<"nn.conv1d", "[1]", "NCW", "OIW", "Convolution over one spatial axis; as all of these, a correlation with the weight as it is">;
 def : Convolution<"nn.conv2d", "[1, 1]", "NCHW", "OIHW", "Convolution over two spatial axes">;

@@ -241,7 +241,9 @@ class EinsumExpansion {
     BATON_TRY_ASSIGN(b, ordered(std::move(b), c.batch + c.right + c.reduced));
     BATON_TRY_ASSIGN(const TensorId left, matrices(a, c.batch.size(), c.left.size()));
     BATON_TRY_ASSIGN(const TensorId right, matrices(b, c.batch.size(), c.right.size()));
-    BATON_TRY_ASSIGN(const TensorId whole, context_.make("nn.batch_matmul", {}, {left, right}));
+    ir::Attrs attrs;
+    attrs.set("transpose_b", true);
+    BATON_TRY_ASSIGN(const TensorId whole, context_.make("nn.batch_matmul", attrs, {left, right}));
     std::vector<DimExpr> extents = context_.dims(a.tensor);
     extents.resize(c.batch.size() + c.left.size());
     const std::vector<DimExpr> other = context_.dims(b.tensor);

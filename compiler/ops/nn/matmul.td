@@ -26,11 +26,11 @@ def : ProductOperator<"nn.matmul", [Input<"first operand", Numeric>, Input<"seco
   ];
 }
 def : ProductOperator<"nn.batch_matmul", [Input<"first operand", Numeric>, Input<"second operand", Numeric>], "batchMatmul",
-                      "y[b, m, n] = sum over k of a[b, m, k] * b[b, n, k]", "Products of the matrices of two batches; a batch of one is used for all"> {
+                      "y[b, m, n] = sum over k of a[b, m, k] * b[b, k, n]", "Products of the matrices of two batches; a batch of one is used for all"> {
   let Attrs = [
     Attr<"out_dtype", DTypeAttr, "None", "Type of the result and of what is accumulated, at least as wide as that of the operands; None: that of the operands">,
     Attr<"transpose_a", BoolAttr, "False", "The first operand has its last two axes exchanged">,
-    Attr<"transpose_b", BoolAttr, "True", "The second operand has its last two axes exchanged">,
+    Attr<"transpose_b", BoolAttr, "False", "The second operand has its last two axes exchanged">,
   ];
 }
 

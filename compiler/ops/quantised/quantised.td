@@ -71,10 +71,10 @@ def : QuantisedOperator<"qnn.batch_matmul", ProductInputs, "qnnBatchMatmul"> {
   let Attrs = [
     ProductType,
     Attr<"transpose_a", BoolAttr, "False", "The first operand has its last two axes exchanged">,
-    Attr<"transpose_b", BoolAttr, "True", "The second operand has its last two axes exchanged">,
+    Attr<"transpose_b", BoolAttr, "False", "The second operand has its last two axes exchanged">,
   ];
   let Summary = "`nn.batch_matmul` of quantised tensors, with the product of their scales for its scale, which the operator does not look at";
-  let Formula = "sum over k of (a[b, m, k] - zero point) * (b[b, n, k] - zero point)";
+  let Formula = "sum over k of (a[b, m, k] - zero point) * (b[b, k, n] - zero point)";
   let Errors = "As of `nn.batch_matmul`; zero points that are no scalars; another type";
 }
 def : QuantisedOperator<"qnn.conv2d", ProductInputs, "qnnConv2d"> {

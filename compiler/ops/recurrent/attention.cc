@@ -105,7 +105,9 @@ Result<void> attentionLegal(ExpandContext& context) {
   BATON_TRY_ASSIGN(const TensorId queries, asMatrices(context, query));
   BATON_TRY_ASSIGN(const TensorId keys, asMatrices(context, key));
   BATON_TRY_ASSIGN(const TensorId values, asMatrices(context, value));
-  BATON_TRY_ASSIGN(const TensorId products, e.apply("nn.batch_matmul", {queries, keys}));
+  ir::Attrs transposed;
+  transposed.set("transpose_b", true);
+  BATON_TRY_ASSIGN(const TensorId products, context.make("nn.batch_matmul", transposed, {queries, keys}));
   std::vector<DimExpr> extents = context.dims(context.input(0));
   extents.back() = context.dims(context.input(1))[rank - 2];
   BATON_TRY_ASSIGN(TensorId scores, context.reshape(products, extents));
@@ -136,9 +138,7 @@ Result<void> attentionLegal(ExpandContext& context) {
   }
   BATON_TRY_ASSIGN(const TensorId weights, e.apply("nn.softmax", {scores}));
   BATON_TRY_ASSIGN(const TensorId weightMatrices, asMatrices(context, weights));
-  ir::Attrs plain;
-  plain.set("transpose_b", false);
-  BATON_TRY_ASSIGN(const TensorId sums, context.make("nn.batch_matmul", plain, {weightMatrices, values}));
+  BATON_TRY_ASSIGN(const TensorId sums, context.make("nn.batch_matmul", {}, {weightMatrices, values}));
   BATON_TRY_ASSIGN(const TensorId whole, context.reshape(sums, dims));
   BATON_TRY_ASSIGN(const TensorId result, e.narrow(whole));
   context.become({result});

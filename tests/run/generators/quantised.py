@@ -137,7 +137,7 @@ def products(p):
                                 ('qnn.dense(%x, %w, %zx, %zw, %s, %s, out_dtype="int64")', Tensor("int64", wide @ (wide_w + 3).T))], inputs)
         y, z = values(one, 2, 2, 3), values(two, 2, 4, 3)
         wide, wide_z = y.a.astype(np.int64) - 4, z.a.astype(np.int64) + 3
-        p.case(f"batches_{one}", [("qnn.batch_matmul(%y, %z, %zx, %zw, %s, %s)", Tensor("int32", wide @ np.swapaxes(wide_z, 1, 2)))],
+        p.case(f"batches_{one}", [("qnn.batch_matmul(%y, %z, %zx, %zw, %s, %s, transpose_b=True)", Tensor("int32", wide @ np.swapaxes(wide_z, 1, 2)))],
                {"y": y, "z": z, "zx": scalar("int32", 4), "zw": scalar("int32", -3), "s": scalar("float32", 0.5)})
 
 

@@ -338,7 +338,7 @@ def reductions():
         shaped = lambda x: text("f32", x)
         p.function("%a: Tensor[(m, k), float32], %b: Tensor[(k, n), float32]",
                    "(nn.matmul(%a, %b), nn.dense(%a, transpose(%b, axes=[1, 0])), "
-                   "squeeze(nn.batch_matmul(expand_dims(%a, axis=0), expand_dims(transpose(%b, axes=[1, 0]), axis=0)), axis=[0]))",
+                   "squeeze(nn.batch_matmul(expand_dims(%a, axis=0), expand_dims(transpose(%b, axes=[1, 0]), axis=0), transpose_b=True), axis=[0]))",
                    ([shaped(a), shaped(b)], f"({shaped(want)}, {shaped(want)}, {shaped(want)})"))
     p.states("`softmax` is `exp(x - max) / sum`, with the reductions above.")
     p.function("%r: int64, %c: int64",

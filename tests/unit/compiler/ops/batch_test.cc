@@ -46,7 +46,7 @@ const std::vector<Batch>& batches() {
       {"nn.dense", {{33}}, {{65, 33}}},
       {"nn.dense", {{700}}, {{17, 700}}},
       {"nn.matmul", {{33}}, {{33, 20}}},
-      {"nn.batch_matmul", {{5, 33}, {19, 33}}, {}},
+      {"nn.batch_matmul", {{5, 33}, {19, 33}}, {}, {{"transpose_b", true}}},
       {"nn.conv1d", {{3, 19}}, {{17, 3, 3}}, {{"padding", Ints{1, 1}}}},
       {"nn.conv2d", {{9, 7, 5}}, {{17, 9, 3, 3}}, {{"kernel_size", Ints{3, 3}}, {"padding", Ints{1, 1}}}},
       {"nn.conv2d", {{16, 4, 5}}, {{20, 16, 1, 1}}, {{"kernel_size", Ints{1, 1}}}},

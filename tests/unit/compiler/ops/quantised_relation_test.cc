@@ -104,6 +104,6 @@ TEST_CASE("products of quantised tensors") {
         "error: qnn.conv2d: the kernel zero point has 3 elements for dimension 0 (4)");
   CHECK(quantisedProduct("qnn.conv2d", image, window, {}).with("out_dtype", DType::F32).type() ==
         "error: qnn.conv2d: out_dtype is float32; expected int32 or int64");
-  CHECK(quantisedProduct("qnn.batch_matmul", {n, m, dim(4)}, {n, dim(3), dim(4)}, {}).type() ==
+  CHECK(quantisedProduct("qnn.batch_matmul", {n, m, dim(4)}, {n, dim(4), dim(3)}, {}).type() ==
         "int32(n, m, 3)");
 }

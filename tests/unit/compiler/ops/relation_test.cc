@@ -180,14 +180,16 @@ TEST_CASE("products") {
             .on(DType::F32, {3, 2})
             .on(DType::F32, {4, 3})
             .type() == "float32(2, 4)");
-  CHECK(TypedCall("nn.batch_matmul").on(DType::F32, {1, 2, 3}).on(DType::F32, {7, 4, 3}).type() ==
-        "float32(7, 2, 4)");
   CHECK(TypedCall("nn.batch_matmul")
-            .with("transpose_b", false)
+            .with("transpose_b", true)
+            .on(DType::F32, {1, 2, 3})
+            .on(DType::F32, {7, 4, 3})
+            .type() == "float32(7, 2, 4)");
+  CHECK(TypedCall("nn.batch_matmul")
             .on(DType::F32, {n, dim(2), dim(3)})
             .on(DType::F32, {n, dim(3), m})
             .type() == "float32(n, 2, m)");
-  CHECK(TypedCall("nn.batch_matmul").on(DType::F32, {2, 2, 3}).on(DType::F32, {7, 4, 3}).type() ==
+  CHECK(TypedCall("nn.batch_matmul").on(DType::F32, {2, 2, 3}).on(DType::F32, {7, 3, 4}).type() ==
         "error: nn.batch_matmul: batches of 2 and of 7 matrices do not broadcast");
 }
 
