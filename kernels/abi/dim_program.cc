@@ -11,6 +11,16 @@ namespace {
 
 using Wide = __int128;
 
+/// Of a product that is larger than any number, until a factor is 0: then it is 0 after all.
+constexpr Wide kTooLarge = ~(static_cast<Wide>(1) << 127);
+
+Wide product(Wide a, Wide b) {
+  if (a == 0 || b == 0) return 0;
+  Wide result = 0;
+  const bool isTooLarge = a == kTooLarge || b == kTooLarge || __builtin_mul_overflow(a, b, &result);
+  return isTooLarge ? kTooLarge : result;
+}
+
 /// Each level of nesting holds a sum, a product and an operand.
 constexpr uint32_t kStack = 4 * (kMaxDimDepth + 2);
 
@@ -78,12 +88,14 @@ std::optional<int64_t> DimProgram::evaluate(const int64_t* symbols) const {
     }
     const Wide b = *--top;
     Wide& a = top[-1];
+    if (step.code == Code::Multiply) {
+      a = product(a, b);
+      continue;
+    }
+    if (a == kTooLarge || b == kTooLarge) return std::nullopt;
     switch (step.code) {
       case Code::Add:
         if (__builtin_add_overflow(a, b, &a)) return std::nullopt;
-        break;
-      case Code::Multiply:
-        if (__builtin_mul_overflow(a, b, &a)) return std::nullopt;
         break;
       case Code::FloorDiv:
         if (b == 0) return std::nullopt;
@@ -99,6 +111,7 @@ std::optional<int64_t> DimProgram::evaluate(const int64_t* symbols) const {
         break;
       case Code::Min: a = std::min(a, b); break;
       case Code::Max: a = std::max(a, b); break;
+      case Code::Multiply:
       case Code::Constant:
       case Code::Symbol: break;
     }

@@ -44,7 +44,9 @@ TEST_CASE("dim program: agrees with DimExpr::evaluate") {
                            floorMod(x - num(3), y) * y + x,
                            ceilDiv(x, num(4)) + ceilDiv(x, y),
                            min(x, max(y, floorDiv(x, num(3)))) * x,
-                           x * x * x * x - x * x * x * x * y};
+                           x * x * x * x - x * x * x * x * y,
+                           floorDiv(x * x * x * y + x, num(10)),
+                           floorDiv(x * floorDiv(x * x * x, num(2)) * y, num(3))};
   const int64_t values[] = {0, 1, 2, 3, 7, 64, -5, 1000003, INT64_MAX, INT64_MIN};
   for (const DimExpr& expr : exprs)
     for (const int64_t a : values)
