@@ -91,13 +91,14 @@ class Ladder:
         return max(self.measure.work(self.command, self.folder) - self.empty, self.measure.noise)
 
     def points(self, shape, sizes):
-        """Pairs of a size and its work: the least of all tries."""
-        points = [(size, math.inf) for size in sizes]
+        """Pairs of a size and its work, all of the try with the least slope: what is measured at one time
+        shares what else the machine does."""
+        tries = []
         for _ in range(self.measure.tries):
-            points = [(size, min(least, self.work(shape, size))) for size, least in points]
-            if fit(points) <= self.measure.max_slope:
+            tries.append([(size, self.work(shape, size)) for size in sizes])
+            if fit(tries[-1]) <= self.measure.max_slope:
                 break
-        return points
+        return min(tries, key=fit)
 
 
 def main():
