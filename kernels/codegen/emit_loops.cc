@@ -27,6 +27,14 @@ constexpr int64_t kParallelForOffset = offsetof(BatonKernelContext, parallel_for
 /// begins in the middle of one.
 constexpr uint32_t kLoopAlignment = 64;
 
+bool hasLanes(const loop::Kernel& kernel, BlockId block) {
+  return std::ranges::any_of(kernel.block(block).nodes, [&](NodeId id) {
+    const Node& node = kernel.node(id);
+    if (node.op == Op::If) return hasLanes(kernel, node.body) || hasLanes(kernel, node.otherwise);
+    return node.op == Op::For && (node.loopKind == LoopKind::Vectorized || hasLanes(kernel, node.body));
+  });
+}
+
 }  // namespace
 
 void FunctionEmitter::countedLoop(Value* begin, Value* end, int64_t step, bool isFinal, const Body& body) {
@@ -96,7 +104,7 @@ void FunctionEmitter::forLoop(const Node& node) {
     }
     case LoopKind::Serial: break;
   }
-  countedLoop(i64(0), scalarOf(parts.extents[0]), 1, false, [&](Value* var) {
+  countedLoop(i64(0), scalarOf(parts.extents[0]), 1, hasLanes(k_, node.body), [&](Value* var) {
     values_[parts.vars[0].value()] = var;
     block(node.body);
   });
@@ -144,8 +152,8 @@ void FunctionEmitter::vectorLoop(const Node& node, const LaneAnalysis& analysis)
   }
   if (analysis.hasCheapMasks()) {
     Value* const left = b_.CreateSub(count, end);
-    ifThen(b_.CreateICmpSGT(left, i64(0)),
-           [&] { inLanes(width, analysis, var, end, firstLanes(left, width), body); });
+    ifSeldom(b_.CreateICmpSGT(left, i64(0)),
+             [&] { inLanes(width, analysis, var, end, firstLanes(left, width), body); });
   } else {
     countedLoop(end, count, 1, true, [&](Value* one) { inLanes(0, analysis, var, one, nullptr, body); });
   }

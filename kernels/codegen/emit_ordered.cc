@@ -66,16 +66,24 @@ void FunctionEmitter::reduceOrdered(NodeId id, const Node& node, const LaneAnaly
   Value* const isLong = b_.CreateICmpSGT(count, i64(kReductionBlock));
   llvm::AllocaInst* const result = allocate(o.element, "sum");
   b_.CreateStore(o.identity, result);
-  countedLoop(i64(0), count, kReductionBlock, true, [&](Value* start) {
-    Value* const length =
-        b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(count, start), i64(kReductionBlock));
-    Value* const block =
-        lanes_.width > 0 ? blockInLanes(o, node, start, length) : blockOf(o, node, start, length);
-    // Of a single block, that is all.
-    b_.CreateStore(block, result);
-    ifThen(isLong, [&] { pushBlock(o, block); });
-  });
-  ifThen(isLong, [&] { b_.CreateStore(finishBlocks(o), result); });
+  const auto addBlocks = [&] {
+    countedLoop(i64(0), count, kReductionBlock, true, [&](Value* start) {
+      Value* const length =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(count, start), i64(kReductionBlock));
+      Value* const block =
+          lanes_.width > 0 ? blockInLanes(o, node, start, length) : blockOf(o, node, start, length);
+      // Of a single block, that is all.
+      b_.CreateStore(block, result);
+      ifThen(isLong, [&] { pushBlock(o, block); });
+    });
+    ifThen(isLong, [&] { b_.CreateStore(finishBlocks(o), result); });
+  };
+  if (lanes_.width == 0 && analysis->isLight()) {
+    // What a short row needs stays in registers from row to row.
+    ifElse(isLong, addBlocks, [&] { b_.CreateStore(blockOf(o, node, i64(0), count), result); });
+  } else {
+    addBlocks();
+  }
   values_[id.value()] = b_.CreateLoad(o.element, result);
 }
 

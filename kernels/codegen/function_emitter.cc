@@ -224,14 +224,22 @@ void FunctionEmitter::returnStatus(int32_t status) {
   b_.CreateRet(b_.getInt32(static_cast<uint32_t>(status)));
 }
 
-void FunctionEmitter::ifThen(Value* condition, const std::function<void()>& then) {
+void FunctionEmitter::branchTo(Value* condition, llvm::MDNode* weights, const std::function<void()>& then) {
   BasicBlock* const yes = newBlock("then");
   BasicBlock* const rest = newBlock("rest");
-  b_.CreateCondBr(condition, yes, rest);
+  b_.CreateCondBr(condition, yes, rest, weights);
   b_.SetInsertPoint(yes);
   then();
   if (b_.GetInsertBlock()->getTerminator() == nullptr) b_.CreateBr(rest);
   b_.SetInsertPoint(rest);
+}
+
+void FunctionEmitter::ifThen(Value* condition, const std::function<void()>& then) {
+  branchTo(condition, nullptr, then);
+}
+
+void FunctionEmitter::ifSeldom(Value* condition, const std::function<void()>& then) {
+  branchTo(condition, llvm::MDBuilder(context_).createUnlikelyBranchWeights(), then);
 }
 
 void FunctionEmitter::ifElse(Value* condition, const std::function<void()>& then,

@@ -128,8 +128,8 @@ class FunctionEmitter {
   void vectorLoop(const loop::Node& node, const LaneAnalysis& analysis);
   void parallelLoop(const loop::Node& node);
   void unrolledLoop(const loop::Node& node);
-  /// for (var = begin; var < end; var += step); end - begin is a multiple of step. A loop that
-  /// is already in lanes, or is what lanes leave over, is marked so that LLVM leaves it alone.
+  /// for (var = begin; var < end; var += step); end - begin is a multiple of step. A final loop is
+  /// in lanes or around them, or is what lanes leave over: it is marked so that LLVM leaves it alone.
   void countedLoop(Value* begin, Value* end, int64_t step, bool isFinal, const Body& body);
   void nest(std::span<Value* const> extents, std::span<const loop::NodeId> vars,
             const std::function<void()>& body);
@@ -137,7 +137,10 @@ class FunctionEmitter {
   void inLanes(unsigned width, const LaneAnalysis& analysis, loop::NodeId laneVar, Value* first, Value* mask,
                const std::function<void()>& body);
   Value* firstLanes(Value* count, unsigned width);  ///< a mask: lane < count
+  void branchTo(Value* condition, llvm::MDNode* weights, const std::function<void()>& then);
   void ifThen(Value* condition, const std::function<void()>& then);
+  /// What seldom runs: LLVM then does not move its constants to where they take registers from others.
+  void ifSeldom(Value* condition, const std::function<void()>& then);
   void ifElse(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise);
 
   // Reductions (emit_reduce.cc), and those with an order (emit_ordered.cc).
