@@ -168,6 +168,7 @@ Result<void> productOfBatches(NestContext& context, bool transposesLeft, bool tr
   const auto result = context.resultDims();
   ProductSpec spec;
   spec.batch.assign(result.begin(), result.end() - 2);
+  if (right.size() == 2) spec.batchOfRight = 0;
   spec.rows = result[result.size() - 2];
   spec.columns = result.back();
   spec.inner = {transposesLeft ? left[left.size() - 2] : left.back()};

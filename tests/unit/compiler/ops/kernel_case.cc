@@ -82,6 +82,14 @@ KernelCases casesWithoutElements() {
   // Rows of a product are all places along the first axes.
   Case product{{random.tensor(DType::F32, {large, large, 0}), random.tensor(DType::F32, {0, 0})}, {}};
   add("nn.dense", product);
+  // What would be packed for each batch has elements, the result has none.
+  Case batches{{random.tensor(DType::I64, {large, 0, 1}), random.tensor(DType::I64, {1, 1, 1})}, {}};
+  batches.attrs.set("transpose_b", true);
+  add("nn.batch_matmul", batches);
+  Case turned{{random.tensor(DType::I64, {large, 1, 0}), random.tensor(DType::I64, {1, 1})}, {}};
+  turned.attrs.set("transpose_a", true);
+  turned.attrs.set("transpose_b", true);
+  add("nn.matmul", turned);
   // Row pointers that are wrong.
   const Tensor indices = tensorOf(DType::I64, {2}, {0, 0});
   const Tensor pointers = tensorOf(DType::I64, {3}, {0, 99, 2});
