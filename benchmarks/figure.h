@@ -24,9 +24,9 @@ struct Settings {
     if (isSmoke)
       return {.clock = Clock::Thread, .samples = 1, .sampleSeconds = 1e-5, .maxDrift = 1e9, .maxAttempts = 1};
     return {.clock = Clock::Thread,
-            .samples = isLong ? 5 : 21,
+            .samples = isLong ? 11 : 21,
             .sampleSeconds = 0.01,
-            .maxAttempts = isLong ? 30 : 400};
+            .maxAttempts = isLong ? 60 : 400};
   }
 };
 
