@@ -27,11 +27,14 @@ constexpr int64_t kParallelForOffset = offsetof(BatonKernelContext, parallel_for
 /// begins in the middle of one.
 constexpr uint32_t kLoopAlignment = 64;
 
+/// Whether iterations are made of lanes, with no other loop around them.
 bool hasLanes(const loop::Kernel& kernel, BlockId block) {
   return std::ranges::any_of(kernel.block(block).nodes, [&](NodeId id) {
     const Node& node = kernel.node(id);
     if (node.op == Op::If) return hasLanes(kernel, node.body) || hasLanes(kernel, node.otherwise);
-    return node.op == Op::For && (node.loopKind == LoopKind::Vectorized || hasLanes(kernel, node.body));
+    if (node.op != Op::For) return false;
+    return node.loopKind == LoopKind::Vectorized ||
+           (node.loopKind == LoopKind::Unrolled && hasLanes(kernel, node.body));
   });
 }
 

@@ -224,7 +224,7 @@ void FunctionEmitter::returnStatus(int32_t status) {
   b_.CreateRet(b_.getInt32(static_cast<uint32_t>(status)));
 }
 
-void FunctionEmitter::branchTo(Value* condition, llvm::MDNode* weights, const std::function<void()>& then) {
+void FunctionEmitter::ifThen(Value* condition, const std::function<void()>& then, llvm::MDNode* weights) {
   BasicBlock* const yes = newBlock("then");
   BasicBlock* const rest = newBlock("rest");
   b_.CreateCondBr(condition, yes, rest, weights);
@@ -234,12 +234,8 @@ void FunctionEmitter::branchTo(Value* condition, llvm::MDNode* weights, const st
   b_.SetInsertPoint(rest);
 }
 
-void FunctionEmitter::ifThen(Value* condition, const std::function<void()>& then) {
-  branchTo(condition, nullptr, then);
-}
-
 void FunctionEmitter::ifSeldom(Value* condition, const std::function<void()>& then) {
-  branchTo(condition, llvm::MDBuilder(context_).createUnlikelyBranchWeights(), then);
+  ifThen(condition, then, llvm::MDBuilder(context_).createUnlikelyBranchWeights());
 }
 
 void FunctionEmitter::ifElse(Value* condition, const std::function<void()>& then,

@@ -129,7 +129,7 @@ class FunctionEmitter {
   void parallelLoop(const loop::Node& node);
   void unrolledLoop(const loop::Node& node);
   /// for (var = begin; var < end; var += step); end - begin is a multiple of step. A final loop is
-  /// in lanes or around them, or is what lanes leave over: it is marked so that LLVM leaves it alone.
+  /// in lanes or right around them, or is what lanes leave over: it is marked so that LLVM leaves it alone.
   void countedLoop(Value* begin, Value* end, int64_t step, bool isFinal, const Body& body);
   void nest(std::span<Value* const> extents, std::span<const loop::NodeId> vars,
             const std::function<void()>& body);
@@ -137,9 +137,9 @@ class FunctionEmitter {
   void inLanes(unsigned width, const LaneAnalysis& analysis, loop::NodeId laneVar, Value* first, Value* mask,
                const std::function<void()>& body);
   Value* firstLanes(Value* count, unsigned width);  ///< a mask: lane < count
-  void branchTo(Value* condition, llvm::MDNode* weights, const std::function<void()>& then);
-  void ifThen(Value* condition, const std::function<void()>& then);
-  /// What seldom runs: LLVM then does not move its constants to where they take registers from others.
+  void ifThen(Value* condition, const std::function<void()>& then, llvm::MDNode* weights = nullptr);
+  /// What runs seldom beside the rest: LLVM then moves no constants of it to where they take registers from
+  /// others.
   void ifSeldom(Value* condition, const std::function<void()>& then);
   void ifElse(Value* condition, const std::function<void()>& then, const std::function<void()>& otherwise);
 

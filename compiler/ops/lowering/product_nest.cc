@@ -83,12 +83,12 @@ class ProductWriter {
     return column;
   }
 
-  /// Copies `right` into panels of rows of kPanelColumns, for every batch.
+  /// Copies `right` into panels of rows of kPanelColumns, for every batch that it has to do with.
   Result<void> pack() {
     DimExpr panels = ceilDiv(spec_.columns, DimExpr::constant(kPanelColumns));
     const size_t batchRank = spec_.batchOfRight.value_or(spec_.batch.size());
     // Without rows there is nothing to pack, and no memory to ask for, however many batches there are.
-    if (batchRank > 0 && !spec_.rows.asConstant()) panels = panels * min(spec_.rows, DimExpr::constant(1));
+    if (batchRank > 0) panels = panels * min(spec_.rows, DimExpr::constant(1));
     std::vector<DimExpr> extents(spec_.batch.begin(),
                                  spec_.batch.begin() + static_cast<std::ptrdiff_t>(batchRank));
     extents.push_back(panels);

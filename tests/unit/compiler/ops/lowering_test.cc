@@ -160,6 +160,21 @@ TEST_CASE("a reduction that would be repeated is stored") {
   CHECK(program.lower().value().kernel.scratch.size() == 1);
 }
 
+TEST_CASE("a matrix that all batches share is packed once") {
+  Random random(37);
+  GroupProgram program;
+  const Handle left = program.param(DType::F32, {3, 20, 9});
+  const Handle right = program.param(DType::F32, {70, 20});
+  program.result(
+      program.call("nn.matmul", {left, right}, attrs({{"transpose_a", true}, {"transpose_b", true}})));
+  check(program, {random.tensor(DType::F32, {3, 20, 9}), random.tensor(DType::F32, {70, 20})});
+  const loop::Kernel kernel = program.lower().value().kernel;
+  REQUIRE(kernel.scratch.size() == 1);
+  std::vector<std::optional<int64_t>> extents;
+  for (const DimExpr& extent : kernel.scratch[0].extents) extents.push_back(extent.asConstant());
+  CHECK(extents == std::vector<std::optional<int64_t>>{2, 20, 64});
+}
+
 TEST_CASE("a product hands its elements to its consumers") {
   Random random(17);
   GroupProgram program;
